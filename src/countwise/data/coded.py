@@ -1,0 +1,137 @@
+"""Coded data: small integers, column by column; from here on no strings, floats or frames."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from countwise.data.codec import CategoryCodec, Codec
+from countwise.data.source import RawBatch, Source
+from countwise.dtypes import CodeArray, FloatArray
+from countwise.parallel import thread_map
+
+
+@dataclass(frozen=True, eq=False)
+class CodedBatch:
+    """Codes of some rows: ``codes[i]`` is column i, ``target`` the class codes, ``weights`` None or positive."""
+
+    codes: list[CodeArray]
+    target: CodeArray | None
+    weights: FloatArray | None
+    n_rows: int
+
+    def select(self, rows: np.ndarray) -> CodedBatch:
+        """The rows of a mask or of positions."""
+        codes = [column[rows] for column in self.codes]
+        target = None if self.target is None else self.target[rows]
+        weights = None if self.weights is None else self.weights[rows]
+        n_rows = len(codes[0]) if codes else int(np.count_nonzero(rows))
+        return CodedBatch(codes, target, weights, n_rows)
+
+
+def encode_batch(
+    batch: RawBatch, codec: Codec, target_codec: CategoryCodec | None = None, threads: int = 1
+) -> CodedBatch:
+    """Apply a codec to raw columns."""
+    batch = batch.without_zero_weights()
+    codes = thread_map(lambda pair: pair[0].encode(pair[1]), zip(codec.columns, batch.columns, strict=True), threads)
+    target = None if target_codec is None else target_codec.encode(batch.target)
+    return CodedBatch(codes, target, batch.weights, batch.n_rows)
+
+
+class CodedData:
+    """Batches of codes that can be read again, with what the counting plans need to know beforehand."""
+
+    def __init__(self, codec: Codec, n_rows: int, total_weight: float) -> None:
+        self.arity = codec.arity
+        self.n_classes = len(codec.classes)
+        self.n_rows = n_rows
+        self.total_weight = total_weight
+        self.n_passes = 0
+
+    def batches(self) -> Iterator[CodedBatch]:
+        """One pass over all rows."""
+        self.n_passes += 1
+        return self._read()
+
+    def _read(self) -> Iterator[CodedBatch]:
+        raise NotImplementedError
+
+
+class MemoryCodes(CodedData):
+    """Coded once, kept."""
+
+    def __init__(self, batch: CodedBatch, codec: Codec) -> None:
+        total = float(batch.n_rows) if batch.weights is None else float(batch.weights.sum())
+        super().__init__(codec, batch.n_rows, total)
+        self.batch = batch
+
+    def _read(self) -> Iterator[CodedBatch]:
+        yield self.batch
+
+
+class StreamCodes(CodedData):
+    """Read and coded anew for each pass; the next batch is prepared while this one is counted."""
+
+    def __init__(
+        self, source: Source, codec: Codec, target_codec: CategoryCodec, n_rows: int, total_weight: float, threads: int
+    ) -> None:
+        super().__init__(codec, n_rows, total_weight)
+        self.source, self.codec, self.target_codec, self.threads = source, codec, target_codec, threads
+
+    def _read(self) -> Iterator[CodedBatch]:
+        coded = (
+            encode_batch(batch, self.codec, self.target_codec, self.threads) for batch in self.source.batches()
+        )
+        return (batch for batch in read_ahead(coded) if batch.n_rows)
+
+
+Item = TypeVar("Item")
+
+
+def read_ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """The same items, each produced by a second thread while the one before it is in use.
+
+    >>> list(read_ahead(range(3)))
+    [0, 1, 2]
+    """
+    ready: queue.Queue[tuple[str, object]] = queue.Queue(maxsize=1)
+    stopped = threading.Event()
+
+    def put(kind: str, value: object) -> bool:
+        while not stopped.is_set():
+            try:
+                ready.put((kind, value), timeout=0.1)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    def produce() -> None:
+        try:
+            for item in items:
+                if not put("item", item):
+                    return
+            put("end", None)
+        except BaseException as error:  # handed to the reader, whatever it is
+            put("error", error)
+
+    thread = threading.Thread(target=produce, daemon=True)
+    thread.start()
+    try:
+        while True:
+            kind, value = ready.get()
+            if kind == "end":
+                return
+            if kind == "error":
+                assert isinstance(value, BaseException)
+                raise value
+            yield value  # type: ignore[misc]
+    finally:
+        stopped.set()
+        thread.join()

@@ -1,0 +1,163 @@
+"""One column of a user's table, as it comes: a NumPy array or an Arrow array, and what can be read from it.
+
+Two kinds exist. A *number* is discretised later; a *category* is looked up in a dictionary. Missing values are
+NaN in the first and null in the second.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from countwise.dtypes import AnyArray, FloatArray
+from countwise.errors import ColumnTypeError, DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Kind = Literal["category", "number"]
+RawColumn = Any  # numpy.ndarray of one dimension, or pyarrow.Array
+
+
+def raw_column(values: Any, name: object) -> RawColumn:
+    """A column in the form that the rest of the library reads: numeric NumPy arrays stay, others become Arrow."""
+    import pyarrow as pa
+
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind in "iuf":
+            return values
+        if values.dtype.kind == "c":
+            raise DataError(f"column {name!r}: Complex data not supported")
+        return _arrow_of_objects(values, name)
+    if isinstance(values, pa.ChunkedArray):
+        return values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+    return values
+
+
+def _arrow_of_objects(values: AnyArray, name: object) -> pa.Array:
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        pass
+    # Arrow found more than one type: numbers of several types are numbers, anything else with text is text.
+    present = [value for value in values.tolist() if value is not None and value == value]
+    strangers = [v for v in present if not isinstance(v, (str, bytes, bool, int, float, np.generic))]
+    if strangers:
+        raise ColumnTypeError(
+            f"column {name!r}: argument must be a string or a number, got {type(strangers[0]).__name__} "
+            f"({strangers[0]!r}); convert the column or leave it out"
+        )
+    if any(isinstance(value, (str, bytes)) for value in present):
+        kinds = sorted({type(value).__name__ for value in present})
+        raise ColumnTypeError(
+            f"column {name!r} mixes text with other types ({', '.join(kinds)}); make it all text, "
+            f"for example df[{name!r}].astype(str)"
+        )
+    return pa.array([None if v is None or v != v else float(v) for v in values.tolist()], pa.float64())
+
+
+def kind_of(column: RawColumn, name: object) -> Kind:
+    """The kind that a column has by its type alone."""
+    if isinstance(column, np.ndarray):
+        return "number"
+    import pyarrow.types as t
+
+    dtype = column.type
+    if t.is_dictionary(dtype) or t.is_boolean(dtype) or t.is_null(dtype) or _is_text(dtype):
+        return "category"
+    if t.is_integer(dtype) or t.is_floating(dtype) or t.is_decimal(dtype) or t.is_temporal(dtype):
+        return "number"
+    raise ColumnTypeError(
+        f"column {name!r} has type {dtype}, which is neither a category nor a number; "
+        "convert it to text or numbers, or leave it out"
+    )
+
+
+def _is_text(dtype: pa.DataType) -> bool:
+    import pyarrow.types as t
+
+    view = getattr(t, "is_string_view", lambda _: False)
+    return bool(t.is_string(dtype) or t.is_large_string(dtype) or view(dtype))
+
+
+def as_numbers(column: RawColumn, name: object) -> FloatArray:
+    """The column as float64 with NaN for missing; times become microseconds."""
+    if isinstance(column, np.ndarray):
+        return column if column.dtype == np.float64 else column.astype(np.float64)
+    import pyarrow as pa
+    import pyarrow.types as t
+
+    dtype = column.type
+    if t.is_dictionary(dtype):
+        column, dtype = column.dictionary_decode(), dtype.value_type
+    if _is_text(dtype):
+        raise ColumnTypeError(
+            f"column {name!r} was numeric in training and is text now ({_example(column)}); convert it to numbers"
+        )
+    if t.is_temporal(dtype):
+        column = _microseconds(column)
+    if t.is_boolean(dtype):
+        column = column.cast(pa.uint8())
+    if column.null_count == 0 and column.type == pa.float64():
+        return column.to_numpy()  # type: ignore[no-any-return]
+    return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def _microseconds(column: pa.Array) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.types as t
+
+    dtype = column.type
+    if t.is_timestamp(dtype):
+        unit: pa.DataType = pa.timestamp("us", tz=dtype.tz)
+    elif t.is_date(dtype):
+        unit = pa.timestamp("us")
+    elif t.is_time(dtype):
+        unit = pa.time64("us")
+    else:
+        unit = pa.duration("us")
+    return column.cast(unit, safe=False).cast(pa.int64())
+
+
+def _example(column: pa.Array) -> str:
+    present = column.drop_null()
+    return f"for example {present[0].as_py()!r}" if len(present) else "empty"
+
+
+def as_categories(column: RawColumn) -> pa.Array:
+    """The column as an Arrow array of plain types (string, bool, int64, float64), null for missing.
+
+    A dictionary-encoded column keeps its dictionary: that is the fast path.
+    """
+    import pyarrow as pa
+    import pyarrow.types as t
+
+    if isinstance(column, np.ndarray):
+        return plain_values(pa.array(column, from_pandas=True))
+    if t.is_dictionary(column.type):
+        values = column.dictionary
+        if values.null_count:  # a null inside the dictionary is a second way to say missing
+            return plain_values(column.dictionary_decode())
+        return pa.DictionaryArray.from_arrays(column.indices, plain_values(values))
+    return plain_values(column)
+
+
+def plain_values(values: pa.Array) -> pa.Array:
+    """Few value types, so that equal values of different widths compare equal."""
+    import pyarrow as pa
+    import pyarrow.types as t
+
+    dtype = values.type
+    if _is_text(dtype):
+        return values.cast(pa.string())
+    if t.is_integer(dtype):
+        return values.cast(pa.int64())
+    if t.is_floating(dtype) or t.is_decimal(dtype):
+        import pyarrow.compute as pc
+
+        values = values.cast(pa.float64())
+        return pc.if_else(pc.is_nan(values), None, values)
+    return values

@@ -1,0 +1,249 @@
+"""The first pass over the data: kinds, categories, value distributions and classes, frozen into a codec.
+
+In memory the cut points come from all values; from a scan they come from mergeable sketches
+(:mod:`countwise.data.sketch`), whose rank error is stated in :class:`Schema`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from countwise.data.codec import CategoryCodec, Codec, ColumnCodec, NumberCodec, infinite_value
+from countwise.data.columns import Kind, RawColumn, as_categories, as_numbers, kind_of
+from countwise.data.discretise import Discretiser
+from countwise.data.sketch import ClassSketch, sketch_capacity
+from countwise.data.source import RawBatch, Source
+from countwise.dtypes import MAX_ARITY, FloatArray
+from countwise.errors import ColumnTypeError, DataError
+from countwise.parallel import thread_map
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CategoricalSpec = str | Sequence[Any] | None
+SKETCH_BYTES = 64 * 2**20  # of a scan's schema pass, for all columns and classes together
+GUESSED_CLASSES = 8  # a scan learns the classes while it fills the sketches
+
+
+@dataclass(frozen=True, eq=False)
+class Schema:
+    """What one pass found: the codec, the class dictionary of a scan, and the size of the data."""
+
+    codec: Codec
+    target: CategoryCodec
+    n_rows: int
+    total_weight: float
+    rank_error: float  # of the sketches, as a fraction of a class's weight; 0 when cut points are exact
+
+
+def column_kinds(names: list[str], columns: list[RawColumn], categorical: CategoricalSpec) -> list[Kind]:
+    """Kinds by type, overridden by names, positions or a mask of the categorical columns."""
+    kinds = [kind_of(column, name) for column, name in zip(columns, names, strict=True)]
+    if categorical is None or (isinstance(categorical, str) and categorical == "from_dtype"):
+        return kinds
+    chosen = _chosen_columns(names, categorical)
+    for i, column in enumerate(columns):
+        if i in chosen:
+            kinds[i] = "category"
+        elif kinds[i] == "category" and _holds_numbers(column):
+            kinds[i] = "number"
+    return kinds
+
+
+def _holds_numbers(column: RawColumn) -> bool:
+    import pyarrow.types as t
+
+    dtype = column.type.value_type if t.is_dictionary(column.type) else column.type
+    return bool(t.is_integer(dtype) or t.is_floating(dtype))
+
+
+def _chosen_columns(names: list[str], categorical: CategoricalSpec) -> set[int]:
+    if isinstance(categorical, str) or categorical is None:
+        raise DataError(
+            f"categorical_features={categorical!r}: expected 'from_dtype' or a list of names, positions or booleans"
+        )
+    chosen = list(np.asarray(categorical).tolist())
+    if chosen and all(isinstance(item, bool) for item in chosen):
+        if len(chosen) != len(names):
+            raise DataError(f"categorical_features has {len(chosen)} booleans for {len(names)} columns")
+        return {i for i, flag in enumerate(chosen) if flag}
+    position = {name: i for i, name in enumerate(names)}
+    result = set()
+    for item in chosen:
+        if isinstance(item, str):
+            if item not in position:
+                raise DataError(f"categorical_features names {item!r}, which is not a column; columns: {names[:20]}")
+            result.add(position[item])
+        elif isinstance(item, int) and 0 <= item < len(names):
+            result.add(item)
+        else:
+            raise DataError(f"categorical_features holds {item!r}: not a column of the {len(names)} there are")
+    return result
+
+
+class CategoryStats:
+    """The distinct values of a column so far."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.values, self.has_missing = name, None, False
+
+    def update(self, column: RawColumn) -> None:
+        """Add a batch."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.types as t
+
+        column = as_categories(column)
+        self.has_missing |= column.null_count > 0
+        if t.is_dictionary(column.type):
+            used = pc.unique(column.indices).drop_null()
+            values = column.dictionary.take(used).unique()
+        else:
+            values = pc.unique(column).drop_null()
+        if self.values is None or t.is_null(self.values.type):
+            self.values = values
+        elif not t.is_null(values.type):
+            if values.type != self.values.type:
+                raise ColumnTypeError(
+                    f"column {self.name!r} changes its type between batches: {self.values.type}, then {values.type}"
+                )
+            self.values = pa.concat_arrays([self.values, values]).unique()
+
+    def codec(self) -> CategoryCodec:
+        """Categories in sorted order, so that neither the order of rows nor of batches matters."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.types as t
+
+        values: pa.Array = pa.array([], pa.null()) if self.values is None else self.values
+        if len(values) > MAX_ARITY:
+            raise DataError(f"column {self.name!r}: {len(values)} values, limit {MAX_ARITY}; bin it")
+        if not t.is_null(values.type):
+            sortable = values.cast(pa.uint8()) if t.is_boolean(values.type) else values
+            values = values.take(pc.sort_indices(sortable))
+        return CategoryCodec(self.name, values, bool(self.has_missing))
+
+
+class NumberStats:
+    """The values of a numeric column so far: themselves when ``capacity`` is None, else in a sketch."""
+
+    def __init__(self, name: str, capacity: int | None) -> None:
+        self.name, self.has_missing = name, False
+        self.items: tuple[FloatArray, Any, FloatArray | None] | None = None
+        self.sketch = None if capacity is None else ClassSketch(capacity)
+
+    def update(self, column: RawColumn, classes: Any, weights: FloatArray | None) -> None:
+        """Add a batch."""
+        values = as_numbers(column, self.name)
+        present = ~np.isnan(values)
+        if not present.all():
+            self.has_missing = True
+            values, classes = values[present], classes[present]
+            weights = None if weights is None else weights[present]
+        if not np.isfinite(values).all():
+            raise infinite_value(self.name)
+        if self.sketch is None:
+            self.items = (np.ascontiguousarray(values), np.ascontiguousarray(classes), weights)
+        else:
+            self.sketch.update(values, classes, weights)
+
+    def codec(self, discretiser: Discretiser, n_classes: int) -> NumberCodec:
+        """Cut points from what was seen."""
+        if self.sketch is not None:
+            self.items = self.sketch.items()
+        assert self.items is not None
+        values, classes, weights = self.items
+        cuts = np.asarray(discretiser.cuts(values, classes.astype(np.int32), weights, n_classes), np.float64)
+        return NumberCodec(self.name, cuts, len(cuts) + 1 if len(values) else 0, self.has_missing)
+
+
+def learn_schema(
+    source: Source, discretiser: Discretiser, categorical: CategoricalSpec = "from_dtype", threads: int = 1
+) -> Schema:
+    """One pass over a source that has a target. In memory the target is codes already, see ``MemorySource``."""
+    target, n_rows, total_weight = CategoryStats("target"), 0, 0.0
+    stats: list[CategoryStats | NumberStats] = []
+    seen: dict[Any, int] = {}  # classes by first appearance: sketches number them so
+    for raw in source.batches():
+        batch = raw.without_zero_weights()
+        if batch.n_rows == 0:
+            continue
+        check_target_complete(batch.target)
+        if not stats:
+            stats = _new_stats(source, batch, categorical)
+        target.update(batch.target)
+        classes = _appearance_codes(batch.target, seen)
+        _update_all(stats, batch, classes, threads)
+        n_rows += batch.n_rows
+        total_weight += float(batch.n_rows if batch.weights is None else batch.weights.sum())
+    if n_rows == 0:
+        raise DataError("the table has no rows (with positive weight)")
+    target_codec = target.codec()
+    classes_array = _class_labels(target_codec)
+    columns = _codecs(stats, discretiser, len(seen), threads)
+    errors = [s.sketch.rank_error / max(total_weight, 1) for s in stats if isinstance(s, NumberStats) and s.sketch]
+    return Schema(
+        Codec(tuple(columns), classes_array), target_codec, n_rows, total_weight, max(errors, default=0.0)
+    )
+
+
+def _new_stats(source: Source, batch: RawBatch, categorical: CategoricalSpec) -> list[CategoryStats | NumberStats]:
+    kinds = column_kinds(source.names, batch.columns, categorical)
+    n_numbers = sum(kind == "number" for kind in kinds)
+    capacity = None if source.in_memory else sketch_capacity(max(n_numbers, 1), GUESSED_CLASSES, SKETCH_BYTES)
+    return [
+        CategoryStats(name) if kind == "category" else NumberStats(name, capacity)
+        for name, kind in zip(source.names, kinds, strict=True)
+    ]
+
+
+def _update_all(stats: Iterable[CategoryStats | NumberStats], batch: RawBatch, classes: Any, threads: int) -> None:
+    def update(pair: tuple[CategoryStats | NumberStats, RawColumn]) -> None:
+        stat, column = pair
+        if isinstance(stat, CategoryStats):
+            stat.update(column)
+        else:
+            stat.update(column, classes, batch.weights)
+
+    thread_map(update, zip(stats, batch.columns, strict=True), threads)
+
+
+def _codecs(
+    stats: list[CategoryStats | NumberStats], discretiser: Discretiser, n_classes: int, threads: int
+) -> list[ColumnCodec]:
+    return thread_map(
+        lambda stat: stat.codec() if isinstance(stat, CategoryStats) else stat.codec(discretiser, n_classes),
+        stats,
+        threads,
+    )
+
+
+def check_target_complete(target: RawColumn) -> None:
+    """A row without a class teaches nothing about it."""
+    missing = int(np.isnan(target).sum()) if isinstance(target, np.ndarray) else as_categories(target).null_count
+    if missing:
+        raise DataError(f"the target is missing (NaN) in {missing} row(s); drop these rows before fitting")
+
+
+def _appearance_codes(target: RawColumn, seen: dict[Any, int]) -> Any:
+    """Class numbers in the order of first appearance, stable over batches."""
+    import pyarrow.types as t
+
+    column = as_categories(target)
+    if not t.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    number = [seen.setdefault(value, len(seen)) for value in column.dictionary.to_pylist()]
+    return np.asarray(number, np.int32)[column.indices.to_numpy(zero_copy_only=False)]
+
+
+def _class_labels(codec: CategoryCodec) -> Any:
+    import pyarrow.types as t
+
+    values = codec.categories
+    if t.is_string(values.type):
+        return np.asarray(values.to_pylist(), dtype=object)
+    return values.to_numpy(zero_copy_only=False)

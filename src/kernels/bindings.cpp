@@ -1,0 +1,288 @@
+// The one file that knows Python: it turns arrays into views, releases the GIL and hands results back.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "context.hpp"
+#include "encode.hpp"
+#include "lookup.hpp"
+#include "pairs.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace countwise {
+namespace {
+
+template <class T>
+using Array = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using In = Array<const T>;
+using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
+
+template <class T>
+nb::object to_numpy(std::vector<T>&& values) {
+  auto owner = std::make_unique<std::vector<T>>(std::move(values));
+  T* data = owner->data();
+  const size_t size = owner->size();
+  nb::capsule capsule(owner.release(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, capsule));
+}
+
+Column column_of(const AnyColumn& array, uint32_t arity) {
+  const auto type = array.dtype();
+  if (type.code != static_cast<uint8_t>(nb::dlpack::dtype_code::UInt) || type.bits > 32 ||
+      (array.shape(0) > 1 && array.stride(0) != 1))
+    throw std::invalid_argument("codes must be contiguous uint8, uint16 or uint32");
+  return Column{array.data(), type.bits / 8, arity};
+}
+
+std::vector<Column> columns_of(const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
+                               size_t n_rows) {
+  if (arrays.size() != arity.size()) throw std::invalid_argument("one arity per column is needed");
+  std::vector<Column> columns;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i].shape(0) != n_rows) throw std::invalid_argument("columns differ in length");
+    columns.push_back(column_of(arrays[i], arity[i]));
+  }
+  return columns;
+}
+
+const double* weights_of(const std::optional<In<double>>& weights, size_t n_rows) {
+  if (!weights) return nullptr;
+  if (weights->shape(0) != n_rows) throw std::invalid_argument("weights differ in length from the rows");
+  return weights->data();
+}
+
+void expect_size(size_t actual, size_t expected, const char* what) {
+  if (actual != expected) throw std::invalid_argument(what);
+}
+
+// A tree's arrays as Python passes them: parent, branch, level_ptr, cell_ptr, cell_value.
+struct TreeArrays {
+  In<int32_t> parent, branch;
+  In<int64_t> level_ptr, cell_ptr;
+  In<int32_t> cell_value;
+  ContextTreeView view(const double* cell_count) const {
+    return {parent.data(),     branch.data(), level_ptr.data(), cell_ptr.data(),
+            cell_value.data(), cell_count,    level_ptr.shape(0) - 1};
+  }
+};
+
+TreeArrays tree_arrays(const nb::tuple& t) {
+  return {nb::cast<In<int32_t>>(t[0]), nb::cast<In<int32_t>>(t[1]), nb::cast<In<int64_t>>(t[2]),
+          nb::cast<In<int64_t>>(t[3]), nb::cast<In<int32_t>>(t[4])};
+}
+
+nb::tuple hand_over(ContextTree&& tree) {
+  return nb::make_tuple(to_numpy(std::move(tree.parent)), to_numpy(std::move(tree.branch)),
+                        to_numpy(std::move(tree.level_ptr)), to_numpy(std::move(tree.cell_ptr)),
+                        to_numpy(std::move(tree.cell_value)), to_numpy(std::move(tree.cell_count)),
+                        to_numpy(std::move(tree.cell_parent)));
+}
+
+// Many trees at once: each (path columns, child column) is a task for a thread.
+nb::list build_trees(const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
+                     const std::vector<std::vector<uint32_t>>& paths, const std::vector<uint32_t>& children,
+                     const std::optional<In<double>>& weights, int n_threads) {
+  const size_t n_rows = arrays.at(0).shape(0);
+  const auto columns = columns_of(arrays, arity, n_rows);
+  const double* w = weights_of(weights, n_rows);
+  expect_size(paths.size(), children.size(), "one child per path is needed");
+  std::vector<ContextTree> trees(paths.size());
+  {
+    nb::gil_scoped_release release;
+    parallel_for(paths.size(), n_threads, [&](size_t t) {
+      std::vector<Column> path;
+      for (uint32_t c : paths[t]) path.push_back(columns.at(c));
+      trees[t] = build_context_tree(path, columns.at(children[t]), w, n_rows);
+    });
+  }
+  nb::list result;
+  for (auto& tree : trees) result.append(hand_over(std::move(tree)));
+  return result;
+}
+
+nb::tuple merge_trees(const nb::tuple& a, const In<double>& a_count, const nb::tuple& b, const In<double>& b_count) {
+  const TreeArrays x = tree_arrays(a), y = tree_arrays(b);
+  ContextTree merged;
+  {
+    nb::gil_scoped_release release;
+    merged = merge_context_trees(x.view(a_count.data()), y.view(b_count.data()));
+  }
+  return hand_over(std::move(merged));
+}
+
+template <class Code>
+bool bind_bin_codes(nb::ndarray<const double, nb::ndim<1>, nb::device::cpu> values, In<double> cuts, Code missing,
+                    Array<Code> out) {
+  expect_size(out.shape(0), values.shape(0), "out differs in length from the values");
+  nb::gil_scoped_release release;
+  return bin_codes<Code>(values.data(), values.stride(0), values.shape(0), cuts.data(), cuts.shape(0), missing,
+                         out.data());
+}
+
+Term term_of(uint32_t child, std::vector<uint32_t> parents, const std::vector<uint32_t>& arity) {
+  return Term{child, arity.at(child), std::move(parents), {}, false};
+}
+
+// Class first, then the parents.
+std::vector<uint32_t> path_arity(uint32_t n_classes, const Term& term, const std::vector<uint32_t>& arity) {
+  std::vector<uint32_t> path{n_classes};
+  for (uint32_t p : term.parents) path.push_back(arity.at(p));
+  return path;
+}
+
+}  // namespace
+
+NB_MODULE(_kernels, m) {
+  m.doc() = "Compiled kernels of countwise: flat arrays in, flat arrays out.";
+
+  m.def("bin_codes", &bind_bin_codes<uint8_t>, "values"_a, "cuts"_a, "missing"_a, "out"_a.noconvert());
+  m.def("bin_codes", &bind_bin_codes<uint16_t>, "values"_a, "cuts"_a, "missing"_a, "out"_a.noconvert());
+  m.def("bin_codes", &bind_bin_codes<uint32_t>, "values"_a, "cuts"_a, "missing"_a, "out"_a.noconvert());
+
+  nb::class_<PairLayout>(m, "PairLayout")
+      .def(nb::init<std::vector<uint32_t>, uint32_t, uint32_t, uint32_t>(), "arity"_a, "n_classes"_a, "begin"_a,
+           "end"_a)
+      .def_prop_ro("size", &PairLayout::size);
+  m.def(
+      "count_pairs",
+      [](const PairLayout& layout, const std::vector<AnyColumn>& arrays, const AnyColumn& target, int n_threads,
+         Array<uint32_t> out) {
+        const size_t n_rows = target.shape(0);
+        const auto columns = columns_of(arrays, layout.arity, n_rows);
+        expect_size(out.shape(0), layout.size(), "out does not fit the layout");
+        nb::gil_scoped_release release;
+        count_pairs(layout, columns, column_of(target, layout.n_classes), n_rows, n_threads, out.data());
+      },
+      "layout"_a, "columns"_a, "target"_a, "n_threads"_a, "out"_a.noconvert());
+  m.def(
+      "count_pairs_weighted",
+      [](const PairLayout& layout, const std::vector<AnyColumn>& arrays, const AnyColumn& target, In<double> weights,
+         int n_threads, Array<double> out) {
+        const size_t n_rows = target.shape(0);
+        const auto columns = columns_of(arrays, layout.arity, n_rows);
+        expect_size(out.shape(0), layout.size(), "out does not fit the layout");
+        expect_size(weights.shape(0), n_rows, "weights differ in length from the rows");
+        nb::gil_scoped_release release;
+        count_pairs_weighted(layout, columns, column_of(target, layout.n_classes), weights.data(), n_rows, n_threads,
+                             out.data());
+      },
+      "layout"_a, "columns"_a, "target"_a, "weights"_a, "n_threads"_a, "out"_a.noconvert());
+  m.def(
+      "pair_entropies",
+      [](const PairLayout& layout, In<uint32_t> counts, int n_threads, Array<double> out) {
+        expect_size(counts.shape(0), layout.size(), "counts do not fit the layout");
+        expect_size(out.shape(0), layout.arity.size() * layout.arity.size(), "out must be n x n");
+        nb::gil_scoped_release release;
+        pair_entropies(layout, counts.data(), n_threads, out.data());
+      },
+      "layout"_a, "counts"_a.noconvert(), "n_threads"_a, "out"_a.noconvert());
+  m.def(
+      "pair_entropies",
+      [](const PairLayout& layout, In<double> counts, int n_threads, Array<double> out) {
+        expect_size(counts.shape(0), layout.size(), "counts do not fit the layout");
+        expect_size(out.shape(0), layout.arity.size() * layout.arity.size(), "out must be n x n");
+        nb::gil_scoped_release release;
+        pair_entropies(layout, counts.data(), n_threads, out.data());
+      },
+      "layout"_a, "counts"_a.noconvert(), "n_threads"_a, "out"_a.noconvert());
+
+  m.def("build_trees", &build_trees, "columns"_a, "arity"_a, "paths"_a, "children"_a, "weights"_a.none(),
+        "n_threads"_a);
+  m.def("merge_trees", &merge_trees, "a"_a, "a_count"_a, "b"_a, "b_count"_a);
+
+  nb::class_<Lookup>(m, "Lookup")
+      .def(nb::init<uint32_t>(), "n_classes"_a)
+      .def(
+          "add",
+          [](Lookup& self, uint32_t child, std::vector<uint32_t> parents, const std::vector<uint32_t>& arity,
+             const nb::tuple& tree, In<double> cell_proba, In<double> absent, bool hierarchical) {
+            const TreeArrays arrays = tree_arrays(tree);
+            const ContextTreeView view = arrays.view(nullptr);
+            Term term = term_of(child, std::move(parents), arity);
+            nb::gil_scoped_release release;
+            term.flat = !hierarchical;
+            term.levels = log_proba_trie({view, cell_proba.data(), absent.data()},
+                                         path_arity(self.n_classes(), term, arity), term.child_arity, hierarchical);
+            self.add(std::move(term));
+          },
+          "child"_a, "parents"_a, "arity"_a, "tree"_a, "cell_proba"_a, "absent"_a, "hierarchical"_a)
+      .def(
+          "log_joint",
+          [](const Lookup& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
+             In<double> log_prior, size_t n_rows, int n_threads, Array<double> out) {
+            const auto columns = columns_of(arrays, arity, n_rows);
+            expect_size(out.shape(0), n_rows * self.n_classes(), "out must be rows x classes");
+            nb::gil_scoped_release release;
+            self.log_joint(columns, log_prior.data(), n_rows, n_threads, out.data());
+          },
+          "columns"_a, "arity"_a, "log_prior"_a, "n_rows"_a, "n_threads"_a, "out"_a.noconvert())
+      .def(
+          "contributions",
+          [](const Lookup& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
+             size_t n_rows, int n_threads, Array<double> out) {
+            const auto columns = columns_of(arrays, arity, n_rows);
+            expect_size(out.shape(0), n_rows * self.n_terms() * self.n_classes(),
+                        "out must be rows x terms x classes");
+            nb::gil_scoped_release release;
+            self.contributions(columns, n_rows, n_threads, out.data());
+          },
+          "columns"_a, "arity"_a, "n_rows"_a, "n_threads"_a, "out"_a.noconvert());
+
+  nb::class_<LeaveOneOut>(m, "LeaveOneOut")
+      .def(
+          "__init__",
+          [](LeaveOneOut* self, uint32_t n_levels, double strength, In<double> class_counts) {
+            new (self) LeaveOneOut(static_cast<uint32_t>(class_counts.shape(0)), n_levels, strength,
+                                   class_counts.data());
+          },
+          "n_levels"_a, "m"_a, "class_counts"_a)
+      .def(
+          "add",
+          [](LeaveOneOut& self, uint32_t child, std::vector<uint32_t> parents, const std::vector<uint32_t>& arity,
+             uint32_t n_classes, const nb::tuple& tree, In<double> cell_count, In<double> node_count) {
+            const TreeArrays arrays = tree_arrays(tree);
+            const ContextTreeView view = arrays.view(cell_count.data());
+            Term term = term_of(child, std::move(parents), arity);
+            nb::gil_scoped_release release;
+            term.levels = count_trie({view, cell_count.data(), node_count.data()},
+                                     path_arity(n_classes, term, arity), term.child_arity);
+            std::vector<double> root(term.child_arity, 0.0);
+            for (int64_t c = 0; c < view.cell_ptr[1]; ++c) root[view.cell_value[c]] = cell_count.data()[c];
+            self.add(std::move(term), std::move(root));
+          },
+          "child"_a, "parents"_a, "arity"_a, "n_classes"_a, "tree"_a, "cell_count"_a, "node_count"_a)
+      .def(
+          "losses",
+          [](const LeaveOneOut& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
+             const AnyColumn& target, const std::optional<In<double>>& weights, int loss, int n_threads,
+             Array<int64_t> out) {
+            const size_t n_rows = target.shape(0);
+            const auto columns = columns_of(arrays, arity, n_rows);
+            const double* w = weights_of(weights, n_rows);
+            expect_size(out.shape(0), (self.n_terms() + 1) * self.n_levels(), "out must be attributes+1 x levels");
+            nb::gil_scoped_release release;
+            self.losses(columns, column_of(target, 0), w, n_rows, static_cast<Loss>(loss), n_threads, out.data());
+          },
+          "columns"_a, "arity"_a, "target"_a, "weights"_a.none(), "loss"_a, "n_threads"_a, "out"_a.noconvert());
+  m.attr("LOSS_UNIT") = kLossUnit;
+
+  m.def(
+      "softmax_rows",
+      [](size_t n_rows, size_t n_classes, int n_threads, Array<double> out) {
+        expect_size(out.shape(0), n_rows * n_classes, "out must be rows x classes");
+        nb::gil_scoped_release release;
+        softmax_rows(n_rows, n_classes, n_threads, out.data());
+      },
+      "n_rows"_a, "n_classes"_a, "n_threads"_a, "out"_a.noconvert());
+}
+
+}  // namespace countwise

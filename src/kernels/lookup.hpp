@@ -1,0 +1,76 @@
+// Compiled models: rows of codes in, log joint probabilities of every class out; and their leave-one-out losses.
+#pragma once
+
+#include "trie.hpp"
+
+namespace countwise {
+
+// One attribute's conditional distribution: columns by position in the batch.
+struct Term {
+  uint32_t child;
+  uint32_t child_arity;
+  std::vector<uint32_t> parents;
+  std::vector<TrieLevel> levels;
+  bool flat = false;  // values without an entry end at the first context instead of climbing
+};
+
+class Lookup {
+ public:
+  explicit Lookup(uint32_t n_classes) : n_classes_(n_classes) {}
+
+  void add(Term term) { terms_.push_back(std::move(term)); }
+  size_t n_terms() const { return terms_.size(); }
+  uint32_t n_classes() const { return n_classes_; }
+
+  // out[row][class] = log_prior[class] + sum over terms of log P(x_i | class, parents). An attribute value that
+  // training never met (code == arity) contributes nothing; as a parent it ends the walk.
+  void log_joint(const std::vector<Column>& columns, const double* log_prior, size_t n_rows, int n_threads,
+                 double* out) const;
+
+  // out[row][term][class] = the log probability that each term adds.
+  void contributions(const std::vector<Column>& columns, size_t n_rows, int n_threads, double* out) const;
+
+ private:
+  uint32_t n_classes_;
+  std::vector<Term> terms_;
+};
+
+enum class Loss { kSquared = 0, kZeroOne = 1, kLog = 2 };
+
+// Losses are summed as whole numbers of 2^-32, so that sums do not depend on the order of the rows.
+constexpr double kLossUnit = 4294967296.0;
+
+// Counts of the terms in the order in which attributes enter the model.
+class LeaveOneOut {
+ public:
+  // m: the strength of the m-estimate; n_levels = 1 + the largest number of parents.
+  LeaveOneOut(uint32_t n_classes, uint32_t n_levels, double m, const double* class_counts)
+      : n_classes_(n_classes), n_levels_(n_levels), m_(m), class_counts_(class_counts, class_counts + n_classes) {}
+
+  void add(Term term, std::vector<double> root_counts) {
+    terms_.push_back(std::move(term));
+    root_counts_.push_back(std::move(root_counts));
+  }
+
+  // out[a][k] += the loss, in units, of the model of the first a attributes with at most k parents each, with
+  // each row left out of all counts. A row of weight w loses min(w, 1) and its loss counts w times.
+  void losses(const std::vector<Column>& columns, const Column& target, const double* weights, size_t n_rows,
+              Loss loss, int n_threads, int64_t* out) const;
+  size_t n_terms() const { return terms_.size(); }
+  uint32_t n_levels() const { return n_levels_; }
+
+ private:
+  void row_losses(const std::vector<Column>& columns, size_t row, uint32_t y, double weight, Loss loss,
+                  std::vector<double>& score, std::vector<double>& estimate, int64_t* out) const;
+
+  uint32_t n_classes_, n_levels_;
+  double m_;
+  std::vector<double> class_counts_;
+  std::vector<Term> terms_;
+  std::vector<std::vector<double>> root_counts_;  // per term, of each value
+};
+
+// out[row] = softmax of out[row], in place.
+void softmax_rows(size_t n_rows, size_t n_classes, int n_threads, double* out);
+
+}  // namespace countwise
