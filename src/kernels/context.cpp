@@ -14,6 +14,8 @@ struct Tuples {
   size_t size() const { return counts.size(); }
 };
 
+constexpr double kNothing = 1e-9;  // what rounding may leave when a row's real weight is taken out again
+
 // Rows are numbered by mixed-radix keys over as many columns as fit; when the next column does not fit, the keys
 // are replaced by their rank among the keys that occur (at most one per row) and numbering goes on from there.
 // `Stage` remembers how to read a rank back: the key it stands for and the columns that the key covers.
@@ -311,6 +313,7 @@ ContextTree merge_context_trees(const ContextTreeView& a, const ContextTreeView&
   size_t i = 0, j = 0;
   const size_t length = left.length;
   auto take = [&](const int32_t* codes, double count) {
+    if (count < kNothing) return;
     merged.codes.insert(merged.codes.end(), codes, codes + length);
     merged.counts.push_back(count);
   };

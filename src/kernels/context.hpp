@@ -32,7 +32,8 @@ struct ContextTreeView {
 ContextTree build_context_tree(const std::vector<Column>& path, const Column& child, const double* weights,
                                size_t n_rows);
 
-// The tree of the rows of both. The result is the same in whatever order trees are merged.
+// The tree of the rows of both, the same in whatever order trees are merged. Negative counts in `b` take rows out
+// again; what ends at 0 leaves no node.
 ContextTree merge_context_trees(const ContextTreeView& a, const ContextTreeView& b);
 
 }  // namespace countwise

@@ -47,7 +47,8 @@ def encode_batch(
 class CodedData:
     """Batches of codes that can be read again, with what the counting plans need to know beforehand."""
 
-    def __init__(self, codec: Codec, n_rows: int, total_weight: float) -> None:
+    def __init__(self, codec: Codec, n_rows: int, total_weight: float, weighted: bool) -> None:
+        self.weighted = weighted
         self.arity = codec.arity
         self.n_classes = len(codec.classes)
         self.n_rows = n_rows
@@ -68,7 +69,7 @@ class MemoryCodes(CodedData):
 
     def __init__(self, batch: CodedBatch, codec: Codec) -> None:
         total = float(batch.n_rows) if batch.weights is None else float(batch.weights.sum())
-        super().__init__(codec, batch.n_rows, total)
+        super().__init__(codec, batch.n_rows, total, batch.weights is not None)
         self.batch = batch
 
     def _read(self) -> Iterator[CodedBatch]:
@@ -81,7 +82,7 @@ class StreamCodes(CodedData):
     def __init__(
         self, source: Source, codec: Codec, target_codec: CategoryCodec, n_rows: int, total_weight: float, threads: int
     ) -> None:
-        super().__init__(codec, n_rows, total_weight)
+        super().__init__(codec, n_rows, total_weight, source.weighted)
         self.source, self.codec, self.target_codec, self.threads = source, codec, target_codec, threads
 
     def _read(self) -> Iterator[CodedBatch]:

@@ -57,6 +57,11 @@ class Source(ABC):
         """Whether batches carry a target."""
         return True
 
+    @property
+    def weighted(self) -> bool:
+        """Whether batches carry weights."""
+        return False
+
 
 class MemorySource(Source):
     """A table in memory with its target and weights."""
@@ -75,6 +80,11 @@ class MemorySource(Source):
     def has_target(self) -> bool:
         """Whether a target was given."""
         return self.batch.target is not None
+
+    @property
+    def weighted(self) -> bool:
+        """Whether weights were given."""
+        return self.batch.weights is not None
 
 
 def table_columns(X: Any) -> tuple[list[str], list[RawColumn], int]:

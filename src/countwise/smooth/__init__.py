@@ -1,0 +1,44 @@
+"""Smoothers: count tree in, probabilities at every node out. One file each, registered by name."""
+
+from countwise.errors import DataError
+from countwise.smooth.base import Smoothed, Smoother, dense_proba, shrink
+from countwise.smooth.laplace import Laplace
+from countwise.smooth.m_branch import MBranch
+from countwise.smooth.m_estimate import MLE, MEstimate
+
+SMOOTHERS: dict[str, type[Smoother]] = {
+    "mle": MLE,
+    "laplace": Laplace,
+    "m": MEstimate,
+    "m-branch": MBranch,
+}
+
+
+def as_smoother(spec: str | Smoother) -> Smoother:
+    """A smoother from its name or itself, its parameters checked.
+
+    >>> as_smoother("m")
+    MEstimate()
+    """
+    if isinstance(spec, str):
+        if spec not in SMOOTHERS:
+            raise DataError(f"smoothing={spec!r} is not known; choose one of {', '.join(SMOOTHERS)}")
+        return SMOOTHERS[spec]()
+    if not isinstance(spec, Smoother):
+        raise DataError(f"smoothing must be a name or a Smoother, got {spec!r}")
+    spec.check()
+    return spec
+
+
+__all__ = [
+    "MLE",
+    "SMOOTHERS",
+    "Laplace",
+    "MBranch",
+    "MEstimate",
+    "Smoothed",
+    "Smoother",
+    "as_smoother",
+    "dense_proba",
+    "shrink",
+]

@@ -1,0 +1,77 @@
+"""What a smoother is: a function from a count tree to a probability vector at every node."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from countwise.dtypes import FloatArray
+from countwise.tree.count_tree import CountTree
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothed:
+    """A probability for every value at every node, as sparse as the counts.
+
+    A value with a cell has ``cell_proba``. A value without one has ``absent[node]`` times its probability at the
+    node's parent (``hierarchical``; at the root: times 1 / arity) or ``absent[node] / arity`` (flat).
+    """
+
+    cell_proba: FloatArray
+    absent: FloatArray
+    hierarchical: bool
+
+
+class Smoother(BaseEstimator, ABC):
+    """Base of the smoothers: parameter objects, so that ``smoothing__m`` reaches a grid search."""
+
+    @abstractmethod
+    def smooth(self, tree: CountTree, seed: int = 0) -> Smoothed:
+        """Probabilities at every node of ``tree``; ``seed`` is for the smoothers that sample."""
+
+    @property
+    def candidates(self) -> tuple[Smoother, ...]:
+        """Smoothers to choose among on held-out rows; none for a smoother without open choices."""
+        return ()
+
+    def check(self) -> None:
+        """Raise a clear error if a parameter is out of range."""
+
+
+def dense_proba(tree: CountTree, smoothed: Smoothed) -> FloatArray:
+    """The probability vectors written out, nodes x arity: for small trees, pictures and tests.
+
+    >>> from countwise.tree.count_tree import single_node
+    >>> from countwise.smooth import Laplace
+    >>> tree = single_node(np.array([3.0, 0.0, 1.0]))
+    >>> dense_proba(tree, Laplace().smooth(tree)).round(3)
+    array([[0.571, 0.143, 0.286]])
+    """
+    uniform = np.full(tree.arity, 1.0 / tree.arity)
+    proba = np.empty((tree.n_nodes, tree.arity))
+    for node in range(tree.n_nodes):
+        parent = tree.parent[node]
+        base = proba[parent] if smoothed.hierarchical and parent >= 0 else uniform
+        proba[node] = smoothed.absent[node] * base
+        cells = slice(tree.cell_ptr[node], tree.cell_ptr[node + 1])
+        proba[node, tree.cell_value[cells]] = smoothed.cell_proba[cells]
+    return proba
+
+
+def shrink(tree: CountTree, strength: FloatArray) -> Smoothed:
+    """Each node's frequencies pulled to its parent's estimate with ``strength[node]`` pseudo-counts.
+
+    phi_j[k] = (n_j[k] + a_j phi_parent[k]) / (N_j + a_j), from the root (parent: uniform) to the leaves.
+    """
+    node = tree.cell_node
+    denominator = tree.total + strength
+    phi = np.empty(tree.n_cells)
+    for level in range(tree.n_levels):
+        cells = tree.level_cells(level)
+        base = 1.0 / tree.arity if level == 0 else phi[tree.cell_parent[cells]]
+        pull = strength[node[cells]] * base
+        phi[cells] = (tree.cell_count[cells] + pull) / denominator[node[cells]]
+    return Smoothed(phi, strength / denominator, hierarchical=True)

@@ -1,0 +1,191 @@
+"""Joint counts of every pair of attributes with the class, in one pass or as few as memory allows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from countwise import _kernels
+from countwise.data.coded import CodedBatch, CodedData
+from countwise.dtypes import FloatArray
+from countwise.errors import MemoryLimitError
+from countwise.parallel import thread_map
+
+WIDE = 1024  # values; the joint of two such columns is mostly empty, so it is counted sparsely
+UINT32_ROWS = 2**32 - 1  # more rows could overflow a uint32 cell; they are counted in float64
+SPARSE_BYTES = 12  # of a distinct combination: its key and its count
+
+
+@dataclass(frozen=True, eq=False)
+class PairStatistics:
+    """Sums of ``c log c`` over counts: all that mutual information needs.
+
+    ``single[i]`` over (x_i, y), ``joint[i, j]`` over (x_i, x_j, y), symmetric; ``target`` over y.
+    """
+
+    single: FloatArray
+    marginal: FloatArray  # over x_i alone
+    joint: FloatArray | None
+    target: float
+    total: float
+
+
+def xlogx_sum(counts: FloatArray) -> float:
+    """Sum of ``c log c``; cells of count 0 add nothing."""
+    positive = counts[counts > 0]
+    return float(positive @ np.log(positive))
+
+
+@dataclass(frozen=True)
+class PairPlan:
+    """Passes over the data; each counts the dense pairs of first attributes [begin, end) of ``narrow``."""
+
+    narrow: list[int]
+    passes: list[tuple[int, int]]
+    sparse: list[tuple[int, int]]  # pairs with a wide attribute
+
+
+def plan_pairs(arity: list[int], n_classes: int, weighted: bool, max_memory: int) -> PairPlan:
+    """Split the first attributes so that the tables of one pass stay within ``max_memory`` bytes.
+
+    >>> plan_pairs([10] * 4, 2, False, 2**30).passes
+    [(0, 4)]
+    >>> plan_pairs([10] * 4, 2, False, 2_500).passes
+    [(0, 1), (1, 4)]
+    """
+    narrow = [i for i, values in enumerate(arity) if values <= WIDE]
+    wide = [i for i, values in enumerate(arity) if values > WIDE]
+    sparse = [(min(i, w), max(i, w)) for w in wide for i in range(len(arity)) if i < w or (i > w and i not in wide)]
+    size = 8 if weighted else 4
+    after = np.concatenate([np.cumsum([arity[i] for i in narrow][::-1])[::-1], [0]]) if narrow else np.zeros(1)
+    passes, begin, used = [], 0, 0
+    for position, i in enumerate(narrow):
+        need = int(arity[i] * n_classes * after[position + 1]) * size
+        if need > max_memory:
+            raise MemoryLimitError(
+                f"counting pairs with attribute {i} ({arity[i]} values) takes {need / 2**20:.0f} MB, more than "
+                f"max_memory = {max_memory / 2**20:.0f} MB; raise max_memory or use fewer attributes"
+            )
+        if used + need > max_memory:
+            passes.append((begin, position))
+            begin, used = position, 0
+        used += need
+    if narrow:
+        passes.append((begin, len(narrow)))
+    return PairPlan(narrow, passes, sorted(set(sparse)))
+
+
+def pair_statistics(data: CodedData, threads: int, max_memory: int) -> PairStatistics:
+    """Count all pairs. A second pass is taken only where the tables would not fit, and is announced."""
+    weighted = data.weighted or data.n_rows > UINT32_ROWS
+    n = len(data.arity)
+    plan = plan_pairs(data.arity, data.n_classes, weighted, max_memory)
+    groups = _sparse_groups(plan, data, max_memory)
+    n_passes = max(len(plan.passes), len(groups), 1)
+    if n_passes > 1:
+        warnings.warn(
+            f"pair counts need {n_passes} passes over the data to stay within max_memory = {max_memory / 2**20:.0f} MB",
+            ResourceWarning,
+            stacklevel=3,
+        )
+    singles = [np.zeros((arity, data.n_classes)) for arity in data.arity]
+    joint = np.zeros((n, n))
+    for number in range(n_passes):
+        dense = _DensePairs(data, plan, plan.passes[number], weighted) if number < len(plan.passes) else None
+        sparse = _SparsePairs(data, groups[number]) if number < len(groups) else None
+        for batch in data.batches():
+            if number == 0:
+                _add_singles(batch, data.n_classes, singles)
+            if dense:
+                dense.add(batch, threads)
+            if sparse:
+                sparse.add(batch, threads)
+        if dense:
+            dense.finish(joint, threads)
+        if sparse:
+            sparse.finish(joint)
+    return _statistics(singles, joint + joint.T)
+
+
+def single_statistics(data: CodedData) -> PairStatistics:
+    """Counts of (x_i, y) only: what an attribute order by mutual information needs."""
+    singles = [np.zeros((arity, data.n_classes)) for arity in data.arity]
+    for batch in data.batches():
+        _add_singles(batch, data.n_classes, singles)
+    return _statistics(singles, None)
+
+
+def _statistics(singles: list[FloatArray], joint: FloatArray | None) -> PairStatistics:
+    classes = singles[0].sum(axis=0)
+    return PairStatistics(
+        single=np.array([xlogx_sum(table.ravel()) for table in singles]),
+        marginal=np.array([xlogx_sum(table.sum(axis=1)) for table in singles]),
+        joint=joint,
+        target=xlogx_sum(classes),
+        total=float(classes.sum()),
+    )
+
+
+def _add_singles(batch: CodedBatch, n_classes: int, out: list[FloatArray]) -> None:
+    assert batch.target is not None
+    for codes, table in zip(batch.codes, out, strict=True):
+        key = codes.astype(np.int64) * n_classes + batch.target
+        table += np.bincount(key, batch.weights, minlength=table.size).reshape(table.shape)
+
+
+class _DensePairs:
+    """Tables of the pairs whose first attribute lies in one range of the narrow attributes."""
+
+    def __init__(self, data: CodedData, plan: PairPlan, span: tuple[int, int], weighted: bool) -> None:
+        self.columns = plan.narrow
+        self.layout = _kernels.PairLayout([data.arity[i] for i in plan.narrow], data.n_classes, *span)
+        self.counts = np.zeros(self.layout.size, np.float64 if weighted else np.uint32)
+
+    def add(self, batch: CodedBatch, threads: int) -> None:
+        codes = [batch.codes[i] for i in self.columns]
+        if self.counts.dtype == np.uint32:
+            _kernels.count_pairs(self.layout, codes, batch.target, threads, self.counts)
+        else:
+            weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+            _kernels.count_pairs_weighted(self.layout, codes, batch.target, weights, threads, self.counts)
+
+    def finish(self, joint: FloatArray, threads: int) -> None:
+        part = np.zeros((len(self.columns), len(self.columns)))
+        _kernels.pair_entropies(self.layout, self.counts, threads, part.ravel())
+        joint[np.ix_(self.columns, self.columns)] += part
+
+
+class _SparsePairs:
+    """Counts of pairs with a wide attribute: only the combinations that occur, sorted by key."""
+
+    def __init__(self, data: CodedData, pairs: list[tuple[int, int]]) -> None:
+        self.data, self.pairs = data, pairs
+        self.keys = [np.zeros(0, np.uint64) for _ in pairs]
+        self.counts = [np.zeros(0) for _ in pairs]
+
+    def add(self, batch: CodedBatch, threads: int) -> None:
+        def one(position: int) -> None:
+            i, j = self.pairs[position]
+            assert batch.target is not None
+            key = batch.codes[i].astype(np.uint64) * np.uint64(self.data.arity[j]) + batch.codes[j]
+            key = key * np.uint64(self.data.n_classes) + batch.target
+            keys = np.concatenate([self.keys[position], key])
+            weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+            counts = np.concatenate([self.counts[position], weights])
+            self.keys[position], where = np.unique(keys, return_inverse=True)
+            self.counts[position] = np.bincount(where, counts)
+
+        thread_map(one, range(len(self.pairs)), threads)
+
+    def finish(self, joint: FloatArray) -> None:
+        for (i, j), counts in zip(self.pairs, self.counts, strict=True):
+            joint[i, j] += xlogx_sum(counts)
+
+
+def _sparse_groups(plan: PairPlan, data: CodedData, max_memory: int) -> list[list[tuple[int, int]]]:
+    """Sparse pairs in groups that stay within ``max_memory`` even if every row is a new combination."""
+    each = max(1, data.n_rows * SPARSE_BYTES)
+    size = max(1, max_memory // each)
+    return [plan.sparse[k : k + size] for k in range(0, len(plan.sparse), size)]

@@ -1,0 +1,172 @@
+"""Context trees: the counts of an attribute below every observed prefix of (class, parent 1, parent 2, ...)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from countwise import _kernels
+from countwise.data.coded import CodedBatch, CodedData
+from countwise.dtypes import FloatArray, IntArray
+from countwise.errors import MemoryLimitError
+from countwise.parallel import thread_map
+from countwise.tree.count_tree import CountTree
+
+
+@dataclass(frozen=True)
+class Family:
+    """An attribute and its parents besides the class, by column position; the class always comes first."""
+
+    child: int
+    parents: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ContextTree:
+    """A count tree and how a row reaches a node: level 1 branches on the class, level d on ``parents[d - 2]``.
+
+    ``branch`` is the code that leads from a node's parent to it, ascending among siblings.
+    """
+
+    family: Family
+    branch: IntArray
+    counts: CountTree
+
+    @property
+    def kernel_arrays(self) -> tuple[Any, ...]:
+        """The arrays of the shape, in the order of the kernels."""
+        tree = self.counts
+        return tree.parent, self.branch, tree.level_ptr, tree.cell_ptr, tree.cell_value
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return self.branch.nbytes + self.counts.nbytes
+
+
+def _context_tree(family: Family, arity: int, arrays: tuple[Any, ...]) -> ContextTree:
+    parent, branch, level_ptr, cell_ptr, cell_value, cell_count, cell_parent = arrays
+    return ContextTree(
+        family, branch, CountTree(parent, level_ptr, cell_ptr, cell_value, cell_count, cell_parent, arity)
+    )
+
+
+def build_trees(
+    batch: CodedBatch, families: Sequence[Family], arity: Sequence[int], n_classes: int, threads: int = 1
+) -> list[ContextTree]:
+    """The trees of one batch. A row with an unseen code is left out of the trees that involve that column."""
+    unseen = [i for i, codes in enumerate(batch.codes) if len(codes) and int(codes.max()) >= arity[i]]
+    involved = [family for family in families if {family.child, *family.parents} & set(unseen)]
+    if not involved:
+        return _build_known(batch, families, arity, n_classes, threads)
+    clean = [family for family in families if family not in involved]
+    trees = {tree.family: tree for tree in _build_known(batch, clean, arity, n_classes, threads)}
+    for family in involved:
+        known = np.ones(batch.n_rows, bool)
+        for i in {family.child, *family.parents} & set(unseen):
+            known &= batch.codes[i] < arity[i]
+        trees[family] = _build_known(batch.select(known), [family], arity, n_classes, threads)[0]
+    return [trees[family] for family in families]
+
+
+def _build_known(
+    batch: CodedBatch, families: Sequence[Family], arity: Sequence[int], n_classes: int, threads: int
+) -> list[ContextTree]:
+    if not families:
+        return []
+    target = len(arity)
+    built = _kernels.build_trees(
+        [*batch.codes, batch.target],
+        [*arity, n_classes],
+        [[target, *family.parents] for family in families],
+        [family.child for family in families],
+        batch.weights,
+        threads,
+    )
+    return [_context_tree(f, arity[f.child], arrays) for f, arrays in zip(families, built, strict=True)]
+
+
+def merge_trees(a: ContextTree, b: ContextTree, sign: float = 1.0) -> ContextTree:
+    """The counts of both; ``sign=-1`` takes the rows of ``b`` out of ``a`` again."""
+    counts = b.counts.cell_count if sign == 1.0 else b.counts.cell_count * sign
+    merged = _kernels.merge_trees(a.kernel_arrays, a.counts.cell_count, b.kernel_arrays, counts)
+    return _context_tree(a.family, a.counts.arity, merged)
+
+
+def merge_all(a: Sequence[ContextTree], b: Sequence[ContextTree], sign: float, threads: int) -> list[ContextTree]:
+    """Merge tree by tree."""
+    return thread_map(lambda pair: merge_trees(pair[0], pair[1], sign), zip(a, b, strict=True), threads)
+
+
+class TreeSum:
+    """Trees of many batches added up like a binary counter, so that a count is merged log(batches) times."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._stack: list[tuple[int, list[ContextTree]]] = []  # (batches in it, its trees)
+
+    def add(self, trees: list[ContextTree]) -> None:
+        """Add the trees of one batch."""
+        size = 1
+        while self._stack and self._stack[-1][0] <= size:
+            older_size, older = self._stack.pop()
+            trees, size = merge_all(older, trees, 1.0, self.threads), size + older_size
+        self._stack.append((size, trees))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of all that is held."""
+        return sum(tree.nbytes for _, trees in self._stack for tree in trees)
+
+    def result(self) -> list[ContextTree]:
+        """The trees of all batches."""
+        while len(self._stack) > 1:
+            (n, newer), (m, older) = self._stack.pop(), self._stack.pop()
+            self._stack.append((n + m, merge_all(older, newer, 1.0, self.threads)))
+        return self._stack[0][1]
+
+
+def count_trees(
+    data: CodedData,
+    families: Sequence[Family],
+    threads: int,
+    max_memory: int,
+    watch: Callable[[CodedBatch], None] | None = None,
+) -> tuple[list[ContextTree], FloatArray]:
+    """One pass: the trees of all families, and the class counts. ``watch`` sees each batch go by."""
+    total, classes = TreeSum(threads), np.zeros(data.n_classes)
+    for batch in data.batches():
+        if watch is not None:
+            watch(batch)
+        assert batch.target is not None
+        classes += np.bincount(batch.target, batch.weights, minlength=data.n_classes)
+        total.add(build_trees(batch, families, data.arity, data.n_classes, threads))
+        if total.nbytes > max_memory:
+            raise MemoryLimitError(
+                f"the counts take more than max_memory = {max_memory / 2**20:.0f} MB; lower k, use fewer bins, "
+                "or raise max_memory"
+            )
+    return total.result(), classes
+
+
+def cut_tree(tree: ContextTree, n_parents: int) -> ContextTree:
+    """The tree with only the first ``n_parents`` parents: its upper levels."""
+    if n_parents >= len(tree.family.parents):
+        return tree
+    counts = tree.counts
+    levels = n_parents + 2
+    nodes = int(counts.level_ptr[levels])
+    cells = int(counts.cell_ptr[nodes])
+    upper = replace(
+        counts,
+        parent=counts.parent[:nodes],
+        level_ptr=counts.level_ptr[: levels + 1],
+        cell_ptr=counts.cell_ptr[: nodes + 1],
+        cell_value=counts.cell_value[:cells],
+        cell_count=counts.cell_count[:cells],
+        cell_parent=counts.cell_parent[:cells],
+    )
+    return ContextTree(Family(tree.family.child, tree.family.parents[:n_parents]), tree.branch[:nodes], upper)
