@@ -1,9 +1,13 @@
 """Clusters of values as bins."""
 
+from typing import Final
+
 import numpy as np
 
 from countwise.data.discretise.base import Discretiser, check_count, distinct_values
 from countwise.dtypes import AnyArray, FloatArray, IntArray
+
+MAX_STEPS: Final = 300  # Lloyd's steps; on one dimension it nearly always stops long before
 
 
 class KMeansBins(Discretiser):
@@ -18,8 +22,6 @@ class KMeansBins(Discretiser):
     ----------
     n_bins : int
         Clusters to start from; fewer if there are fewer distinct values.
-    max_iter : int
-        Most steps.
 
     Examples
     --------
@@ -30,22 +32,20 @@ class KMeansBins(Discretiser):
 
     """
 
-    def __init__(self, n_bins: int = 10, max_iter: int = 300) -> None:
+    def __init__(self, n_bins: int = 10) -> None:
         self.n_bins = n_bins
-        self.max_iter = max_iter
 
     def cuts(
         self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int
     ) -> FloatArray:
         """Ascending cut points of one column: see :meth:`Discretiser.cuts`."""
         n_bins = check_count("n_bins", self.n_bins, 1)
-        max_iter = check_count("max_iter", self.max_iter, 1)
         distinct, mass = distinct_values(values, weights)
         n_clusters = min(n_bins, len(distinct))
         if n_clusters < 2:
             return np.empty(0)
         unit, shift, scale = _standardised(distinct)
-        inner = _lloyd(unit, mass, _equal_mass_starts(mass, n_clusters), max_iter)
+        inner = _lloyd(unit, mass, _equal_mass_starts(mass, n_clusters))
         cuts = inner * scale + shift
         # Rounding in the change of scale must not move a cut past a value.
         left = np.searchsorted(unit, inner, side="right") - 1
@@ -73,12 +73,12 @@ def _equal_mass_starts(mass: FloatArray, n_clusters: int) -> AnyArray:
     return np.minimum(starts, len(mass) - n_clusters + steps)
 
 
-def _lloyd(values: FloatArray, mass: FloatArray, starts: AnyArray, max_iter: int) -> FloatArray:
+def _lloyd(values: FloatArray, mass: FloatArray, starts: AnyArray) -> FloatArray:
     """The cuts between the final clusters of ascending ``values``."""
     masses = np.concatenate(([0.0], np.cumsum(mass)))
     moments = np.concatenate(([0.0], np.cumsum(mass * values)))
     cuts = np.empty(0)
-    for _ in range(max_iter):
+    for _ in range(MAX_STEPS):
         ends = np.append(starts[1:], len(values))
         filled = ends > starts
         starts, ends = starts[filled], ends[filled]
