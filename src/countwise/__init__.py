@@ -1,0 +1,1 @@
+"""Accurate class probabilities learned from counts."""

@@ -12,6 +12,7 @@
 #include "context.hpp"
 #include "encode.hpp"
 #include "lookup.hpp"
+#include "mdlp.hpp"
 #include "pairs.hpp"
 
 namespace nb = nanobind;
@@ -139,6 +140,22 @@ std::vector<uint32_t> path_arity(uint32_t n_classes, const Term& term, const std
   return path;
 }
 
+// Runs `fill(column, cuts)` without the GIL.
+template <class Fill>
+nb::object column_cuts(const In<double>& values, const In<int32_t>& classes, const std::optional<In<double>>& weights,
+                       int32_t n_classes, Fill fill) {
+  const size_t n = values.shape(0);
+  expect_size(classes.shape(0), n, "classes differ in length from the values");
+  const LabelledColumn column{values.data(), classes.data(), weights_of(weights, n), static_cast<int64_t>(n),
+                              n_classes};
+  std::vector<double> cuts;
+  {
+    nb::gil_scoped_release release;
+    fill(column, cuts);
+  }
+  return to_numpy(std::move(cuts));
+}
+
 }  // namespace
 
 NB_MODULE(_kernels, m) {
@@ -147,6 +164,22 @@ NB_MODULE(_kernels, m) {
   m.def("bin_codes", &bind_bin_codes<uint8_t>, "values"_a, "cuts"_a, "missing"_a, "out"_a.noconvert());
   m.def("bin_codes", &bind_bin_codes<uint16_t>, "values"_a, "cuts"_a, "missing"_a, "out"_a.noconvert());
   m.def("bin_codes", &bind_bin_codes<uint32_t>, "values"_a, "cuts"_a, "missing"_a, "out"_a.noconvert());
+
+  m.def(
+      "mdlp_cuts",
+      [](In<double> values, In<int32_t> classes, std::optional<In<double>> weights, int32_t n_classes) {
+        return column_cuts(values, classes, weights, n_classes, mdlp_cuts);
+      },
+      "values"_a, "classes"_a, "weights"_a.none(), "n_classes"_a);
+  m.def(
+      "tree_cuts",
+      [](In<double> values, In<int32_t> classes, std::optional<In<double>> weights, int32_t n_classes,
+         int32_t max_depth, double min_weight, bool prune) {
+        const TreeLimits limits{max_depth, min_weight, prune};
+        return column_cuts(values, classes, weights, n_classes,
+                           [&](const auto& column, auto& cuts) { tree_cuts(column, limits, cuts); });
+      },
+      "values"_a, "classes"_a, "weights"_a.none(), "n_classes"_a, "max_depth"_a, "min_weight"_a, "prune"_a);
 
   nb::class_<PairLayout>(m, "PairLayout")
       .def(nb::init<std::vector<uint32_t>, uint32_t, uint32_t, uint32_t>(), "arity"_a, "n_classes"_a, "begin"_a,

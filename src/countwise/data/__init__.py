@@ -1,0 +1,1 @@
+"""From tables as they are to small integers."""
