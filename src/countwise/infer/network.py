@@ -1,0 +1,78 @@
+"""Prediction: smoothed trees compiled into look-ups, rows of codes in, log probabilities out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from countwise import _kernels
+from countwise.data.coded import CodedBatch
+from countwise.dtypes import FloatArray
+from countwise.parallel import thread_map
+from countwise.smooth import Smoothed, Smoother, dense_proba
+from countwise.tree.context import ContextTree
+from countwise.tree.count_tree import single_node
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """The smoothed distributions of a network: of the class, and of each tree in turn."""
+
+    log_prior: FloatArray
+    trees: tuple[Smoothed, ...]
+
+
+def smooth_network(
+    trees: Sequence[ContextTree], class_counts: FloatArray, smoother: Smoother, seed: int, threads: int
+) -> Parameters:
+    """Smooth every tree; each has its own seed, spawned by position."""
+    prior = single_node(class_counts)
+    seeds = np.random.SeedSequence(seed).generate_state(len(trees) + 1)
+    smoothed = thread_map(lambda job: smoother.smooth(job[0].counts, int(job[1])), zip(trees, seeds[1:], strict=True), threads)
+    proba = dense_proba(prior, smoother.smooth(prior, int(seeds[0])))[0]
+    return Parameters(np.log(proba), tuple(smoothed))
+
+
+class Network:
+    """A compiled classifier. ``arity`` are the codes of all columns of a batch, used or not."""
+
+    def __init__(
+        self, trees: Sequence[ContextTree], parameters: Parameters, arity: Sequence[int], threads: int = 1
+    ) -> None:
+        self.arity = list(arity)
+        self.log_prior = parameters.log_prior
+        self.children = [tree.family.child for tree in trees]
+        self.lookup = _kernels.Lookup(len(self.log_prior))
+        for tree, smoothed in zip(trees, parameters.trees, strict=True):
+            self.lookup.add(
+                tree.family.child,
+                list(tree.family.parents),
+                self.arity,
+                tree.kernel_arrays,
+                smoothed.cell_proba,
+                smoothed.absent,
+                smoothed.hierarchical,
+            )
+
+    def log_joint(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
+        """log P(x, y) for every row and class."""
+        out = np.empty((batch.n_rows, len(self.log_prior)))
+        self.lookup.log_joint(batch.codes, self.arity, self.log_prior, batch.n_rows, threads, out.reshape(-1))
+        return out
+
+    def proba(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
+        """P(y | x) for every row and class."""
+        out = self.log_joint(batch, threads)
+        _kernels.softmax_rows(out.shape[0], out.shape[1], threads, out.reshape(-1))
+        return out
+
+    def contributions(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
+        """What each attribute adds to log P(x, y): rows x columns x classes, 0 for columns that are not used."""
+        n_classes = len(self.log_prior)
+        used = np.empty((batch.n_rows, len(self.children), n_classes))
+        self.lookup.contributions(batch.codes, self.arity, batch.n_rows, threads, used.reshape(-1))
+        out = np.zeros((batch.n_rows, len(self.arity), n_classes))
+        out[:, self.children] = used
+        return out

@@ -1,0 +1,69 @@
+"""Selective kDB: the number of attributes and of parents chosen by exact leave-one-out (paper 004, Algorithm 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from countwise import _kernels
+from countwise.data.coded import CodedData
+from countwise.dtypes import FloatArray
+from countwise.tree.context import ContextTree
+
+LossName = Literal["rmse", "zero-one", "log"]
+LOSSES: dict[str, int] = {"rmse": 0, "zero-one": 1, "log": 2}  # numbers as in the kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The chosen sub-model and the loss of every one: ``surface[a, k]``, a attributes, at most k parents each."""
+
+    n_attributes: int
+    k: int
+    surface: FloatArray
+
+
+def select(
+    data: CodedData,
+    trees: Sequence[ContextTree],
+    class_counts: FloatArray,
+    k: int,
+    loss: LossName,
+    m: float,
+    threads: int,
+) -> Selection:
+    """One pass: every row is left out of the counts and predicted by every sub-model at once.
+
+    Estimates are m-estimates; where the remaining count of a value is 0, the estimate of the context above is
+    used. Fewer attributes, then fewer parents win ties. Losses are added as whole numbers (of 2^-32), so the
+    result does not depend on the order of the rows.
+    """
+    leave_one_out = _kernels.LeaveOneOut(k + 1, m, class_counts)
+    for tree in trees:
+        family = tree.family
+        leave_one_out.add(
+            family.child,
+            list(family.parents),
+            data.arity,
+            data.n_classes,
+            tree.kernel_arrays,
+            tree.counts.cell_count,
+            tree.counts.total,
+        )
+    shape = (len(trees) + 1, k + 1)
+    total = np.zeros(shape, object)  # Python integers: no overflow, however many rows
+    for batch in data.batches():
+        part = np.zeros(shape, np.int64)
+        leave_one_out.losses(
+            batch.codes, data.arity, batch.target, batch.weights, LOSSES[loss], threads, part.reshape(-1)
+        )
+        total += part
+    best = (0, 0)
+    for position in np.ndindex(shape):
+        if total[position] < total[best]:
+            best = position
+    mean = (total / (_kernels.LOSS_UNIT * class_counts.sum())).astype(np.float64)
+    return Selection(best[0], best[1], np.sqrt(mean) if loss == "rmse" else mean)
