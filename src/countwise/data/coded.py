@@ -14,6 +14,7 @@ from countwise.data.codec import CategoryCodec, Codec
 from countwise.data.source import RawBatch, Source
 from countwise.dtypes import CodeArray, FloatArray
 from countwise.parallel import thread_map
+from countwise.progress import progress_bar
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +56,13 @@ class CodedData:
         self.total_weight = total_weight
         self.n_passes = 0
 
-    def batches(self) -> Iterator[CodedBatch]:
-        """One pass over all rows."""
+    def batches(self, label: str) -> Iterator[CodedBatch]:
+        """One pass over all rows; ``label`` says what it is for where progress is shown."""
         self.n_passes += 1
-        return self._read()
+        with progress_bar(label, self.n_rows) as bar:
+            for batch in self._read():
+                yield batch
+                bar.advance(batch.n_rows)
 
     def _read(self) -> Iterator[CodedBatch]:
         raise NotImplementedError

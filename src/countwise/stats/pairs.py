@@ -95,7 +95,7 @@ def pair_statistics(data: CodedData, threads: int, max_memory: int) -> PairStati
     for number in range(n_passes):
         dense = _DensePairs(data, plan, plan.passes[number], weighted) if number < len(plan.passes) else None
         sparse = _SparsePairs(data, groups[number]) if number < len(groups) else None
-        for batch in data.batches():
+        for batch in data.batches("counting pairs"):
             if number == 0:
                 _add_singles(batch, data.n_classes, singles)
             if dense:
@@ -112,7 +112,7 @@ def pair_statistics(data: CodedData, threads: int, max_memory: int) -> PairStati
 def single_statistics(data: CodedData) -> PairStatistics:
     """Counts of (x_i, y) only: what an attribute order by mutual information needs."""
     singles = [np.zeros((arity, data.n_classes)) for arity in data.arity]
-    for batch in data.batches():
+    for batch in data.batches("counting attributes"):
         _add_singles(batch, data.n_classes, singles)
     return _statistics(singles, None)
 

@@ -55,7 +55,7 @@ def select(
         )
     shape = (len(trees) + 1, k + 1)
     total = np.zeros(shape, object)  # Python integers: no overflow, however many rows
-    for batch in data.batches():
+    for batch in data.batches("leaving one out"):
         part = np.zeros(shape, np.int64)
         leave_one_out.losses(
             batch.codes, data.arity, batch.target, batch.weights, LOSSES[loss], threads, part.reshape(-1)

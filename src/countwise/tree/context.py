@@ -138,7 +138,7 @@ def count_trees(
 ) -> tuple[list[ContextTree], FloatArray]:
     """One pass: the trees of all families, and the class counts. ``watch`` sees each batch go by."""
     total, classes = TreeSum(threads), np.zeros(data.n_classes)
-    for batch in data.batches():
+    for batch in data.batches("counting contexts"):
         if watch is not None:
             watch(batch)
         assert batch.target is not None

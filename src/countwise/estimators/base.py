@@ -1,0 +1,281 @@
+"""What all classifiers share. ``fit`` reads like the data-flow table of the design: source, schema, codes,
+structure, counts, smoothing; prediction is codes, look-up, normalisation."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from countwise.data.codec import Codec
+from countwise.data.coded import CodedBatch, CodedData, MemoryCodes, StreamCodes, encode_batch
+from countwise.data.discretise import Discretiser, as_discretiser
+from countwise.data.schema import learn_schema
+from countwise.data.source import Source
+from countwise.dtypes import AnyArray, FloatArray, code_dtype
+from countwise.errors import DataError
+from countwise.estimators.door import (
+    check_classes,
+    first_batch,
+    memory_bytes,
+    prediction_source,
+    training_source,
+)
+from countwise.infer.explain import Explanation, explanation
+from countwise.infer.holdout import HeldRows
+from countwise.infer.network import Network, Parameters, smooth_network
+from countwise.parallel import n_threads
+from countwise.progress import use_progress
+from countwise.smooth import Smoother, as_smoother
+from countwise.structure import Structure
+from countwise.tree.context import ContextTree, build_trees, count_trees, merge_all
+
+
+class NetworkClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the Bayesian network classifiers; a subclass adds its parameters and :meth:`_learn_structure`.
+
+    Parameters
+    ----------
+    smoothing : str or Smoother, default "m"
+        How counts become probabilities: "mle", "laplace", "m", "m-branch", or an object such as
+        ``MEstimate(m=5)``.
+    discretiser : str or Discretiser, default "mdlp"
+        How numbers become bins: "mdlp", "equal-width", "equal-frequency", "k-means", "tree", or an object.
+    categorical_features : "from_dtype" or sequence, default "from_dtype"
+        Columns that are categories: by type (category, string, bool), or names, positions or a mask.
+    max_memory : int, str or None
+        Limit for counts, such as ``"2GB"``; None is half of the machine's memory.
+    n_jobs : int or None
+        Threads; None is 1, -1 all cores. Results do not depend on it.
+    random_state : int or None
+        Seed of what is random (held-out rows); None is 0, so that results repeat.
+    verbose : bool
+        Show a progress bar on stderr.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    structure_ : Structure
+        Attributes in use, their order and parents.
+    n_parameters_ : int
+        Probabilities that the model holds.
+    n_passes_ : int
+        Passes over the data after the schema pass.
+    codec_ : Codec
+        Categories and cut points of every column.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    """
+
+    def __init__(
+        self,
+        *,
+        smoothing: str | Smoother = "m",
+        discretiser: str | Discretiser = "mdlp",
+        categorical_features: str | Sequence[Any] = "from_dtype",
+        max_memory: int | str | None = None,
+        n_jobs: int | None = None,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.smoothing = smoothing
+        self.discretiser = discretiser
+        self.categorical_features = categorical_features
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @abstractmethod
+    def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:
+        """The structure to count, from as many passes as it takes."""
+
+    def _select(
+        self, data: CodedData, structure: Structure, trees: list[ContextTree], class_counts: FloatArray
+    ) -> tuple[Structure, list[ContextTree], dict[str, Any]]:
+        """A part of the structure that is kept, and attributes to set; all of it unless a subclass selects."""
+        return structure, trees, {}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # Learning
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : array, frame, Arrow table or Source
+            Attributes; a Source (see :func:`countwise.scan`) brings its own target.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,), optional
+            Row weights; an integer weight equals that many repetitions.
+        """
+        return self._fit(X, y, sample_weight, None)
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to the counts.
+
+        The first call learns cut points, categories and structure, which stay fixed from then on; ``classes`` names
+        labels that it may not contain. Values that the first call did not meet are left out of the counts of the
+        attributes concerned. Smoothing runs at the next prediction.
+        """
+        if not hasattr(self, "codec_"):
+            return self._fit(X, y, sample_weight, None if classes is None else np.unique(classes))
+        source, _ = training_source(self, X, y, sample_weight, reset=False, classes=self.classes_)
+        if not source.in_memory:
+            raise DataError("partial_fit takes tables in memory; use fit(source), or one call for each batch")
+        threads = n_threads(self.n_jobs)
+        batch = _coded_memory(source, self.codec_, threads)
+        assert batch.target is not None
+        n_classes = len(self.classes_)
+        trees = build_trees(batch, self.structure_.families, self.codec_.arity, n_classes, threads)
+        self.trees_ = merge_all(self.trees_, trees, 1.0, threads)
+        self.class_counts_ = self.class_counts_ + np.bincount(batch.target, batch.weights, minlength=n_classes)
+        self._forget()
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, classes: AnyArray | None) -> Self:
+        smoother, discretiser = as_smoother(self.smoothing), as_discretiser(self.discretiser)
+        memory, threads, seed = memory_bytes(self.max_memory), n_threads(self.n_jobs), self.random_state or 0
+        with use_progress(True) if self.verbose else use_progress(None):
+            source, labels = training_source(self, X, y, sample_weight, reset=True, classes=classes)
+            codec, data, rank_error = _coded(source, labels, discretiser, self.categorical_features, threads)
+            structure = self._learn_structure(data, codec.names)
+            held = HeldRows(data.n_rows, seed) if smoother.candidates else None
+            trees, class_counts = count_trees(
+                data, structure.families, threads, memory, held.watch if held is not None else None
+            )
+            structure, trees, learned = self._select(data, structure, trees, class_counts)
+            if held is not None:
+                smoother = held.choose(smoother.candidates, data, trees, class_counts, seed, threads)
+            parameters = smooth_network(trees, class_counts, smoother, seed, threads)
+        self._forget()
+        self.codec_, self.classes_, self.structure_ = codec, codec.classes, structure
+        self.trees_, self.class_counts_ = trees, class_counts
+        self.smoother_, self.n_passes_, self.rank_error_ = smoother, data.n_passes, rank_error
+        self._parameters = parameters
+        for name, value in learned.items():
+            setattr(self, name, value)
+        return self
+
+    def merge(self, other: NetworkClassifier) -> Self:
+        """Add the counts of a model of the same codec and structure, trained on other rows."""
+        check_is_fitted(self, "codec_")
+        check_is_fitted(other, "codec_")
+        if not self.codec_.same_as(other.codec_):
+            raise DataError("the models read tables differently (categories, cut points or classes)")
+        if self.structure_ != other.structure_:
+            raise DataError("the models have different structures")
+        self.trees_ = merge_all(self.trees_, other.trees_, 1.0, n_threads(self.n_jobs))
+        self.class_counts_ = self.class_counts_ + other.class_counts_
+        self._forget()
+        return self
+
+    # Prediction
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """P(class | row), rows x classes, in the order of ``classes_``."""
+        parts = [self._network.proba(batch, n_threads(self.n_jobs)) for batch in self._rows(X)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """log P(class | row); always finite."""
+        joint = self._log_joint(X)
+        top = joint.max(axis=1, keepdims=True)
+        return joint - top - np.log(np.exp(joint - top).sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> AnyArray:
+        """The most probable class of each row; the first of ``classes_`` wins ties."""
+        proba = self.predict_proba(X)
+        return self.classes_[np.argmax(proba, axis=1)]
+
+    def log_likelihood(self, X: Any) -> FloatArray:
+        """log P(row) under the network, the class summed out; values never met in training are summed out too."""
+        joint = self._log_joint(X)
+        top = joint.max(axis=1)
+        return top + np.log(np.exp(joint - top[:, None]).sum(axis=1))
+
+    def explain(self, X: Any) -> Explanation:
+        """The exact additive contribution of each attribute to the log-odds of each class."""
+        network, names = self._network, self.codec_.names
+        parts = [network.contributions(batch, n_threads(self.n_jobs)) for batch in self._rows(X)]
+        return explanation(names, self.classes_, network.log_prior, np.concatenate(parts))
+
+    @property
+    def n_parameters_(self) -> int:
+        """Probabilities that the model holds: of each class, and of each value in each context that occurred."""
+        check_is_fitted(self, "codec_")
+        leaves = [tree.counts.level_cells(tree.counts.n_levels - 1) for tree in self.trees_]
+        return sum(cells.stop - cells.start for cells in leaves) + len(self.classes_)
+
+    def _log_joint(self, X: Any) -> FloatArray:
+        network = self._network
+        return np.concatenate([network.log_joint(batch, n_threads(self.n_jobs)) for batch in self._rows(X)])
+
+    def _rows(self, X: Any) -> Iterator[CodedBatch]:
+        check_is_fitted(self, "codec_")
+        threads = n_threads(self.n_jobs)
+        for raw in prediction_source(self, X).batches():
+            yield encode_batch(replace(raw, weights=None), self.codec_, None, threads)
+
+    @property
+    def _network(self) -> Network:
+        check_is_fitted(self, "codec_")
+        if self.__dict__.get("_compiled") is None:
+            if self.__dict__.get("_parameters") is None:
+                self._parameters: Parameters | None = smooth_network(
+                    self.trees_, self.class_counts_, self.smoother_, self.random_state or 0, n_threads(self.n_jobs)
+                )
+            assert self._parameters is not None
+            self._compiled: Network | None = Network(self.trees_, self._parameters, self.codec_.arity)
+        return self._compiled
+
+    def _forget(self) -> None:
+        """Counts have changed: smooth and compile again when next needed."""
+        self._parameters = None
+        self._compiled = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_compiled": None}
+
+    # Files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, which :func:`countwise.load` reads; no pickle."""
+        from countwise.estimators.persist import save_model
+
+        save_model(self, path)
+
+
+def _coded(
+    source: Source, labels: AnyArray | None, discretiser: Discretiser, categorical: Any, threads: int
+) -> tuple[Codec, CodedData, float]:
+    """The schema pass, and the data as codes."""
+    schema = learn_schema(source, discretiser, categorical, threads)
+    if labels is None:
+        check_classes(schema.codec.classes)
+        stream = StreamCodes(source, schema.codec, schema.target, schema.n_rows, schema.total_weight, threads)
+        return schema.codec, stream, schema.rank_error
+    codec = replace(schema.codec, classes=labels)
+    return codec, MemoryCodes(_coded_memory(source, codec, threads), codec), 0.0
+
+
+def _coded_memory(source: Source, codec: Codec, threads: int) -> CodedBatch:
+    """A table in memory, whose target is class codes already, as one coded batch."""
+    raw = first_batch(source).without_zero_weights()
+    target = np.asarray(raw.target).astype(code_dtype(len(codec.classes)))
+    return replace(encode_batch(raw, codec, None, threads), target=target)
