@@ -1,0 +1,1 @@
+"""Accurate class probabilities on tables of categories and numbers, learned from counts."""
