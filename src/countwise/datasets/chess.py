@@ -40,8 +40,8 @@ def load_kr_vs_k() -> Dataset:
 
     until nothing changes. Rows are in UCI's order: by class, then by square.
 
-    Source: Bain and van Hoff, *Chess (King-Rook vs. King)*, UCI Machine Learning Repository, 1994; the method is
-    Ströhlein's (1970) and Thompson's (Retrograde analysis of certain endgames, ICCA Journal 9(3), 1986).
+    Source: Bain and van Hoff, *Chess (King-Rook vs. King)*, UCI Machine Learning Repository, 1994; the method
+    is Ströhlein's (1970) and Thompson's (Retrograde analysis of certain endgames, ICCA Journal 9(3), 1986).
 
     Examples
     --------
