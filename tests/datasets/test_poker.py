@@ -88,8 +88,12 @@ def test_classes_are_uci_s(real_data):
     assert np.array_equal(hand_class(*cards(file)).astype(str), file.y)
 
 
-def test_wrong_shapes_are_refused():
+def test_wrong_shapes_and_cards_are_refused():
     with pytest.raises(DataError, match=r"\(n_rows, 5\)"):
         hand_class(np.ones((3, 4)), np.ones((3, 4)))
+    with pytest.raises(DataError, match="suits: values from 0 to 3, want 1 to 4"):
+        hand_class(np.array([[0, 1, 2, 3, 0]]), np.array([[1, 2, 3, 4, 5]]))
+    with pytest.raises(DataError, match="ranks: values from 10 to 14"):
+        hand_class(np.ones((1, 5), dtype=int), np.array([[10, 11, 12, 13, 14]]))
     with pytest.raises(DataError, match="n_rows=-1"):
         make_poker(-1)

@@ -141,6 +141,6 @@ def _labels(column: pa.ChunkedArray, file: Path) -> LabelArray:
 
     if column.null_count:
         raise DataError(f"file {str(file)!r}: the class is missing in {column.null_count:,} rows; drop them")
-    encoded = column.cast(pa.string()).dictionary_encode().unify_dictionaries().combine_chunks()
+    encoded = column.cast(pa.string()).dictionary_encode().combine_chunks()
     values = np.array(encoded.dictionary.to_pylist(), dtype=np.str_)
     return values[np.asarray(encoded.indices)] if len(values) else np.zeros(0, dtype=np.str_)

@@ -253,7 +253,7 @@ def _column_codes(X: Any, name: str) -> npt.NDArray[Any]:
     """Codes of a column of strings, whatever the order of its dictionary is."""
     if name not in X.column_names:
         raise DataError(f"the table has no column {name!r}: it doesn't come from this network")
-    column = X[name].dictionary_encode().unify_dictionaries().combine_chunks()
+    column = X[name].dictionary_encode().combine_chunks()  # one dictionary for all chunks
     values = column.dictionary.to_pylist()
     if column.null_count or not all(str(value).isdecimal() for value in values):
         raise DataError(f"column {name!r}: want codes as strings, without missing values")

@@ -48,6 +48,9 @@ def hand_class(suits: npt.NDArray[Any], ranks: npt.NDArray[Any]) -> npt.NDArray[
     suits, ranks = np.asarray(suits), np.asarray(ranks)
     if suits.shape != ranks.shape or ranks.ndim != 2 or ranks.shape[1] != 5:
         raise DataError(f"suits {suits.shape} and ranks {ranks.shape}: both must have the shape (n_rows, 5)")
+    for name, values, highest in (("suits", suits, 4), ("ranks", ranks, 13)):
+        if values.size and not 1 <= values.min() <= values.max() <= highest:
+            raise DataError(f"{name}: values from {values.min()} to {values.max()}, want 1 to {highest}")
     suit = np.ascontiguousarray(suits.T, dtype=np.int8)
     rank = np.ascontiguousarray(ranks.T, dtype=np.int8)
     equal_pairs = np.zeros(rank.shape[1], dtype=np.int8)
@@ -96,10 +99,10 @@ def make_poker(
     else:
         check_n_rows(n_rows)
         cards = _draw_hands(int(n_rows), np.random.default_rng(random_state))
-    suits, ranks = cards // 13, (cards % 13 + 1).astype(np.int32)
+    suits, ranks = cards // 13 + 1, (cards % 13 + 1).astype(np.int32)
     columns: dict[str, Any] = {}
     for i in range(5):
-        columns[f"S{i + 1}"] = categories(suits[:, i], ("1", "2", "3", "4"))
+        columns[f"S{i + 1}"] = categories(suits[:, i] - 1, ("1", "2", "3", "4"))
         columns[f"C{i + 1}"] = np.ascontiguousarray(ranks[:, i])
     return Dataset(
         name="poker",
