@@ -106,9 +106,9 @@ void LeaveOneOut::row_losses(const std::vector<Column>& columns, size_t row, uin
     }
   };
 
-  // An estimate that has seen its value, else the one of the level above.
+  // A context that no other row has seen does not exist without this one: the level above speaks for it.
   auto estimate_or_above = [&](double count, double n, size_t arity, double above) {
-    return count > 1e-9 ? (count + m_ / arity) / (n + m_) : above;
+    return n > 1e-9 ? (count + m_ / arity) / (n + m_) : above;
   };
 
   record(0);

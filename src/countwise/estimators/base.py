@@ -38,6 +38,17 @@ from countwise.structure import Structure
 from countwise.tree.context import ContextTree, build_trees, count_trees, merge_all
 
 
+class Derived:
+    """What follows from the counts, made when first needed; a compiled network is not pickled."""
+
+    def __init__(self, parameters: Parameters | None = None) -> None:
+        self.parameters = parameters
+        self.network: Network | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"parameters": self.parameters, "network": None}
+
+
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
     """Base of the Bayesian network classifiers; a subclass adds its parameters and :meth:`_learn_structure`.
 
@@ -145,7 +156,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         trees = build_trees(batch, self.structure_.families, self.codec_.arity, n_classes, threads)
         self.trees_ = merge_all(self.trees_, trees, 1.0, threads)
         self.class_counts_ = self.class_counts_ + np.bincount(batch.target, batch.weights, minlength=n_classes)
-        self._forget()
+        self._derived = Derived()
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: AnyArray | None) -> Self:
@@ -163,11 +174,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             if held is not None:
                 smoother = held.choose(smoother.candidates, data, trees, class_counts, seed, threads)
             parameters = smooth_network(trees, class_counts, smoother, seed, threads)
-        self._forget()
         self.codec_, self.classes_, self.structure_ = codec, codec.classes, structure
         self.trees_, self.class_counts_ = trees, class_counts
         self.smoother_, self.n_passes_, self.rank_error_ = smoother, data.n_passes, rank_error
-        self._parameters = parameters
+        self._derived = Derived(parameters)
         for name, value in learned.items():
             setattr(self, name, value)
         return self
@@ -182,7 +192,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             raise DataError("the models have different structures")
         self.trees_ = merge_all(self.trees_, other.trees_, 1.0, n_threads(self.n_jobs))
         self.class_counts_ = self.class_counts_ + other.class_counts_
-        self._forget()
+        self._derived = Derived()
         return self
 
     # Prediction
@@ -233,24 +243,21 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             yield encode_batch(replace(raw, weights=None), self.codec_, None, threads)
 
     @property
-    def _network(self) -> Network:
+    def _parameters(self) -> Parameters:
         check_is_fitted(self, "codec_")
-        if self.__dict__.get("_compiled") is None:
-            if self.__dict__.get("_parameters") is None:
-                self._parameters: Parameters | None = smooth_network(
-                    self.trees_, self.class_counts_, self.smoother_, self.random_state or 0, n_threads(self.n_jobs)
-                )
-            assert self._parameters is not None
-            self._compiled: Network | None = Network(self.trees_, self._parameters, self.codec_.arity)
-        return self._compiled
+        if self._derived.parameters is None:
+            seed = self.random_state or 0
+            self._derived.parameters = smooth_network(
+                self.trees_, self.class_counts_, self.smoother_, seed, n_threads(self.n_jobs)
+            )
+        return self._derived.parameters
 
-    def _forget(self) -> None:
-        """Counts have changed: smooth and compile again when next needed."""
-        self._parameters = None
-        self._compiled = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_compiled": None}
+    @property
+    def _network(self) -> Network:
+        parameters = self._parameters
+        if self._derived.network is None:
+            self._derived.network = Network(self.trees_, parameters, self.codec_.arity)
+        return self._derived.network
 
     # Files
 

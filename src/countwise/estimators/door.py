@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
@@ -56,6 +56,8 @@ def check_target(estimator: Any, y: Any) -> AnyArray:
         missing = sum(value is None or value != value for value in y.tolist())
         if missing:
             raise DataError(f"Input y contains NaN: the target is missing in {missing} row(s); drop these rows")
+    if y.dtype.kind == "f":
+        assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     return y
 

@@ -11,7 +11,7 @@ from countwise.data.codec import CategoryCodec, Codec, ColumnCodec, NumberCodec
 from countwise.data.discretise import DISCRETISERS
 from countwise.dtypes import AnyArray
 from countwise.errors import ModelFileError
-from countwise.estimators.base import NetworkClassifier
+from countwise.estimators.base import Derived, NetworkClassifier
 from countwise.estimators.given import BNClassifier
 from countwise.estimators.kdb import KDBClassifier
 from countwise.estimators.nb import NBClassifier
@@ -37,9 +37,9 @@ def save_model(model: NetworkClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier to one file."""
     if type(model).__name__ not in MODELS:
         raise TypeError(f"{type(model).__name__} has no file format; pickle it")
-    model._network  # noqa: B018 - counts that were added since the last prediction are smoothed now
-    arrays: dict[str, AnyArray] = {"class_counts": model.class_counts_, "log_prior": model._parameters.log_prior}
-    for i, (tree, smoothed) in enumerate(zip(model.trees_, model._parameters.trees, strict=True)):
+    parameters = model._parameters
+    arrays: dict[str, AnyArray] = {"class_counts": model.class_counts_, "log_prior": parameters.log_prior}
+    for i, (tree, smoothed) in enumerate(zip(model.trees_, parameters.trees, strict=True)):
         arrays |= {f"tree{i}.{name}": getattr(tree.counts, name) for name in TREE_ARRAYS}
         arrays |= {
             f"tree{i}.branch": tree.branch,
@@ -106,8 +106,7 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> NetworkClassi
         Smoothed(arrays[f"tree{i}.cell_proba"], arrays[f"tree{i}.absent"], bool(flag))
         for i, flag in enumerate(header["hierarchical"])
     ]
-    model._forget()
-    model._parameters = Parameters(arrays["log_prior"], tuple(smoothed))
+    model._derived = Derived(Parameters(arrays["log_prior"], tuple(smoothed)))
     model.smoother_ = _object(header["smoother"])
     for name, value in header["learned"].items():
         if name in LEARNED:

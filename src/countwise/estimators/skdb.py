@@ -81,8 +81,7 @@ class SKDBClassifier(KDBClassifier):
         self, data: CodedData, structure: Structure, trees: list[ContextTree], class_counts: FloatArray
     ) -> tuple[Structure, list[ContextTree], dict[str, Any]]:
         smoother = self.smoothing
-        fixed = isinstance(smoother, MEstimate) and not isinstance(smoother.m, str)
-        m = float(smoother.m) if fixed else 1.0  # type: ignore[union-attr]
+        m = float(smoother.m) if isinstance(smoother, MEstimate) and smoother.m not in ("holdout", 0) else 1.0
         chosen = select(data, trees, class_counts, self.k, self.loss, m, n_threads(self.n_jobs))
         kept = [cut_tree(tree, chosen.k) for tree in trees[: chosen.n_attributes]]
         learned = {"n_attributes_": chosen.n_attributes, "k_": chosen.k, "loss_surface_": chosen.surface}

@@ -1,6 +1,7 @@
 """Laplace's rule of succession."""
 
 from countwise.smooth.base import Smoothed, Smoother
+from countwise.smooth.m_estimate import even_prior
 from countwise.tree.count_tree import CountTree
 
 
@@ -9,6 +10,4 @@ class Laplace(Smoother):
 
     def smooth(self, tree: CountTree, seed: int = 0) -> Smoothed:
         """Probabilities at every node."""
-        denominator = tree.total + tree.arity
-        proba = (tree.cell_count + 1.0) / denominator[tree.cell_node]
-        return Smoothed(proba, tree.arity / denominator, hierarchical=False)
+        return even_prior(tree, float(tree.arity))

@@ -1,4 +1,4 @@
-"""m-estimates with back-off, and their limit m = 0: the maximum likelihood estimate."""
+"""m-estimates, and their limit m = 0: the maximum likelihood estimate, with back-off."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from countwise.tree.count_tree import CountTree
 HOLDOUT_STRENGTHS = (0.0, 0.05, 0.2, 1.0, 5.0, 20.0)  # paper 000, section 6.1
 
 
-def backed_off(tree: CountTree, m: float) -> Smoothed:
-    """m-estimates of the values that a node has seen; its parent's estimate for the others; sums made 1.
+def even_prior(tree: CountTree, m: float) -> Smoothed:
+    """(n + m / K) / (N + m) at every node: the posterior mean under a symmetric Dirichlet prior of weight m."""
+    denominator = tree.total + m
+    proba = (tree.cell_count + m / tree.arity) / denominator[tree.cell_node]
+    return Smoothed(proba, m / denominator, hierarchical=False)
 
-    With q_j[k] = (n_j[k] + m / K) / (N_j + m) for seen values and q_j[k] = p_parent[k] for the others,
-    p_j[k] = q_j[k] / sum_k q_j[k]. The root backs off to the uniform distribution.
-    """
+
+def backed_off(tree: CountTree) -> Smoothed:
+    """Relative frequencies of the values that a node has seen, its parent's estimate for the others; see MLE."""
     node = tree.cell_node
-    proba = (tree.cell_count + m / tree.arity) / (tree.total[node] + m)
+    proba = tree.cell_count / tree.total[node]
     absent = np.empty(tree.n_nodes)
     for level in range(tree.n_levels):
         nodes = slice(int(tree.level_ptr[level]), int(tree.level_ptr[level + 1]))
         cells = tree.level_cells(level)
         above = np.full(cells.stop - cells.start, 1.0 / tree.arity) if level == 0 else proba[tree.cell_parent[cells]]
         local = node[cells] - nodes.start
-        n_nodes = nodes.stop - nodes.start
-        seen = np.bincount(local, proba[cells], minlength=n_nodes)
-        unseen = np.maximum(1.0 - np.bincount(local, above, minlength=n_nodes), 0.0)
-        absent[nodes] = 1.0 / (seen + unseen)
+        unseen = np.maximum(1.0 - np.bincount(local, above, minlength=nodes.stop - nodes.start), 0.0)
+        absent[nodes] = 1.0 / (1.0 + unseen)
         proba[cells] *= absent[nodes][local]
     return Smoothed(proba, absent, hierarchical=True)
 
 
 class MEstimate(Smoother):
-    """m-estimates (paper 000, eq. 16) with back-off to the nearest ancestor that has seen the value.
+    """m-estimates (paper 000, eq. 16): p(x | context) = (n(x, context) + m / K) / (n(context) + m).
 
-    p(x | context) = (n(x, context) + m / K) / (n(context) + m) where the count n(x, context) is positive, else the
-    estimate of the context above; then normalised over x, so that every node holds a distribution.
+    A context that training has not met takes the estimate of its nearest ancestor that it has.
 
     Parameters
     ----------
     m : float or "holdout"
-        Pseudo-counts, spread evenly over the K values. "holdout" takes the best of
+        Pseudo-counts, spread evenly over the K values; 0 is :class:`MLE`. "holdout" takes the best of
         {0, 0.05, 0.2, 1, 5, 20} on min(N / 10, 5000) held-out rows (paper 000, section 6.1).
     """
 
@@ -63,12 +63,17 @@ class MEstimate(Smoother):
 
     def smooth(self, tree: CountTree, seed: int = 0) -> Smoothed:
         """Probabilities at every node."""
-        return backed_off(tree, float(self.m))
+        return even_prior(tree, float(self.m)) if self.m else backed_off(tree)
 
 
 class MLE(Smoother):
-    """Relative frequencies; a value that a context has not seen takes the estimate of the context above."""
+    """Relative frequencies; a value that a context has not seen takes the estimate of the context above.
+
+    Without that a single unseen value would make a class impossible. With q_j[k] = n_j[k] / N_j for the values that
+    node j has seen and q_j[k] = p_parent[k] for the others, p_j[k] = q_j[k] / sum_k q_j[k]; the root backs off to
+    the uniform distribution.
+    """
 
     def smooth(self, tree: CountTree, seed: int = 0) -> Smoothed:
         """Probabilities at every node."""
-        return backed_off(tree, 0.0)
+        return backed_off(tree)

@@ -37,8 +37,8 @@ def select(
 ) -> Selection:
     """One pass: every row is left out of the counts and predicted by every sub-model at once.
 
-    Estimates are m-estimates; where the remaining count of a value is 0, the estimate of the context above is
-    used. Fewer attributes, then fewer parents win ties. Losses are added as whole numbers (of 2^-32), so the
+    Estimates are m-estimates; a context that held no other row is gone without it, so the context above speaks.
+    Fewer attributes, then fewer parents win ties. Losses are added as whole numbers (of 2^-32), so the
     result does not depend on the order of the rows.
     """
     leave_one_out = _kernels.LeaveOneOut(k + 1, m, class_counts)

@@ -1,0 +1,21 @@
+"""Every public estimator keeps scikit-learn's contract, with nothing excused."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import countwise as cw
+
+ESTIMATORS = [
+    cw.NBClassifier(),
+    cw.TANClassifier(),
+    cw.KDBClassifier(k=2),
+    cw.SKDBClassifier(k=2),
+    cw.BNClassifier(),
+    cw.NBClassifier(smoothing="m-branch", discretiser="equal-frequency"),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+def test_contract(estimator, check):
+    check(estimator)
