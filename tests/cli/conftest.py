@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from cli.standin import install
 from typer.testing import CliRunner
+
+from cli.standin import install
 
 install()
 
@@ -41,13 +42,14 @@ def table():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, table):
-    """A working directory with train.parquet, train.csv, new.parquet and a model, m.cw."""
+    """A working directory with train.parquet, train.csv, new.parquet, new.csv and new.tsv."""
     monkeypatch.chdir(tmp_path)
     train = table.drop_columns(["row"])
     pa.parquet.write_table(train, "train.parquet")
     pa.csv.write_csv(train, "train.csv")
     pa.parquet.write_table(make_table(100, seed=1), "new.parquet")
     pa.csv.write_csv(make_table(100, seed=1), "new.csv")
+    pa.csv.write_csv(make_table(100, seed=1), "new.tsv", pa.csv.WriteOptions(delimiter="\t"))
     return tmp_path
 
 
@@ -71,7 +73,7 @@ def model(run, folder):
 
 @pytest.fixture
 def shell(folder):
-    """Start the real command in a process of its own, after some Python code: ``shell("fit", ..., code="")``."""
+    """Start the real command in a process of its own, after some Python code."""
 
     def start(*args, code="", **kwargs):
         source = f"{START}{code}\nfrom countwise.cli import main; main()"

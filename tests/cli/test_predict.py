@@ -22,11 +22,14 @@ def expected(model):
 def read(path):
     if path.endswith(".parquet"):
         return pa.parquet.read_table(path)
-    return pa.feather.read_table(path) if path.endswith(".arrow") else pa.csv.read_csv(path)
+    if path.endswith(".arrow"):
+        return pa.feather.read_table(path)
+    delimiter = "\t" if path.endswith(".tsv") else ","
+    return pa.csv.read_csv(path, parse_options=pa.csv.ParseOptions(delimiter=delimiter))
 
 
-@pytest.mark.parametrize("out", ["p.parquet", "p.csv", "p.csv.gz", "p.arrow"])
-@pytest.mark.parametrize("new", ["new.parquet", "new.csv"])
+@pytest.mark.parametrize("out", ["p.parquet", "p.csv", "p.csv.gz", "p.tsv", "p.arrow"])
+@pytest.mark.parametrize("new", ["new.parquet", "new.csv", "new.tsv"])
 def test_output_is_what_the_model_says_in_any_format(run, expected, new, out):
     result = run("predict", "m.cw", new, "--out", out, "--id", "row")
     assert result.exit_code == 0, result.stderr

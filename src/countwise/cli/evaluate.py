@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pyarrow as pa
 import typer
@@ -11,12 +11,12 @@ from rich.table import Table
 
 from countwise.cli.failure import DATA_ERROR, Debug, failure, guarded
 from countwise.cli.fit import INPUT
-from countwise.cli.models import MODELS, build, optional, parse_list
+from countwise.cli.models import MODELS, RIVALS, build, optional, parse_list
 from countwise.cli.output import log, reporter
 from countwise.cli.tables import STDIO, input_files, open_tables
-from countwise.evaluate import Results, cross_validate
-from countwise.evaluate.results import format_value
-from countwise.evaluate.rivals import RIVALS
+
+if TYPE_CHECKING:
+    from countwise.evaluate import Results
 
 NAMES = ("dataset", "model")
 SHOWN = (*NAMES, "rmse", "log_loss", "zero_one_loss", "brier", "ece", "fit_seconds", "predict_seconds")
@@ -53,6 +53,8 @@ def evaluate(  # noqa: PLR0917
       countwise evaluate train.parquet --target label --models nb,tan,skdb,rf
       countwise evaluate --dataset tic-tac-toe --dataset monks-1 --models nb,kdb2 --store results.jsonl
     """  # noqa: D301
+    from countwise.evaluate import cross_validate
+
     chosen = {name: _model(name, seed, jobs) for name in parse_list(models)}
     if not chosen:
         raise typer.BadParameter("--models: name at least one")
@@ -77,7 +79,9 @@ def evaluate(  # noqa: PLR0917
 
 def _model(name: str, seed: int, jobs: int | None) -> Any:
     if name in RIVALS:
-        return RIVALS[name](seed, jobs)
+        from countwise.evaluate import rivals
+
+        return rivals.RIVALS[name](seed, jobs)
     if name not in MODELS:
         raise typer.BadParameter(f"model {name!r} is not known; there are {', '.join([*MODELS, *RIVALS])}")
     return build(name, optional(name, {"random_state": seed, "n_jobs": jobs}))
@@ -106,7 +110,9 @@ def _files(paths: list[str], target: str | None, categorical: list[str]) -> dict
     return {title: (table.drop_columns([target]), table.column(target))}
 
 
-def _show(results: Results) -> None:
+def _show(results: "Results") -> None:
+    from countwise.evaluate.results import format_value
+
     lines = results.summary()
     table = Table(box=None, pad_edge=False)
     for name in SHOWN:
@@ -119,7 +125,7 @@ def _show(results: Results) -> None:
     console.print(table)
 
 
-def _tell_failures(results: Results) -> None:
+def _tell_failures(results: "Results") -> None:
     failed = results.failures
     if not failed:
         return

@@ -25,6 +25,9 @@ MODELS: dict[str, Recipe] = {
 }
 
 
+RIVALS = ("rf", "hgb", "logistic")  # of countwise.evaluate.rivals, which is slow to import
+
+
 def build(name: str, params: Mapping[str, Any]) -> Any:
     """The estimator called ``name`` with its parameters set; wrong names are usage errors."""
     import countwise

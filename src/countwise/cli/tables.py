@@ -8,23 +8,24 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.dataset
-import pyarrow.parquet
 
 from countwise.cli.failure import failure
+
+if TYPE_CHECKING:  # its import takes half a second, and `--help` needs none of it
+    import pyarrow.dataset
 
 FORMATS = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".csv": "csv",
     ".csv.gz": "csv",
+    ".tsv": "tsv",
+    ".tsv.gz": "tsv",
     ".arrow": "ipc",
     ".feather": "ipc",
-    ".ipc": "ipc",
 }
 STDIO = "-"
 
@@ -52,8 +53,7 @@ def input_files(paths: Sequence[str]) -> Iterator[list[str]]:
 
 def _expanded(path: str) -> list[str]:
     if Path(path).is_dir():
-        inside = (file for file in Path(path).rglob("*") if file.is_file())
-        files = sorted(str(file) for file in inside if not file.name.startswith(("_", ".")))
+        files = sorted(str(f) for f in Path(path).iterdir() if f.name.lower().endswith(tuple(FORMATS)))
     elif Path(path).exists():
         files = [path]
     else:
@@ -76,26 +76,32 @@ def format_of(path: str) -> str:
     raise failure(f"{path}: the format is not known", f"known extensions: {', '.join(FORMATS)}")
 
 
-def open_tables(files: Sequence[str], types: Types | None = None) -> pyarrow.dataset.Dataset:
+def open_tables(files: Sequence[str], types: Types | None = None) -> "pyarrow.dataset.Dataset":
     """The files as one table on disk; ``types`` are those of CSV columns, where known."""
+    import pyarrow.csv
+    import pyarrow.dataset
+
     kinds = {format_of(file) for file in files}
     if len(kinds) > 1:
         raise failure(f"files of different formats: {', '.join(sorted(kinds))}", "convert them to one format")
     kind: Any = kinds.pop()
-    if kind == "csv":
-        options = pyarrow.csv.ConvertOptions(column_types=dict(types or {}), strings_can_be_null=True)
-        kind = pyarrow.dataset.CsvFileFormat(convert_options=options)
+    if kind in {"csv", "tsv"}:
+        convert = pyarrow.csv.ConvertOptions(column_types=dict(types or {}), strings_can_be_null=True)
+        parse = pyarrow.csv.ParseOptions(delimiter="," if kind == "csv" else "\t")
+        kind = pyarrow.dataset.CsvFileFormat(parse_options=parse, convert_options=convert)
     return pyarrow.dataset.dataset(list(files), format=kind)
 
 
 @contextmanager
 def table_writer(path: Path | None, kind: str, schema: pa.Schema) -> Iterator[Write]:
     """A function that appends tables of the given schema to a file; ``path`` None: CSV on stdout."""
-    if kind == "csv":
+    if kind in {"csv", "tsv"}:
         with _binary(path) as file:
-            yield _csv_writer(file, schema)
+            yield _csv_writer(file, schema, "," if kind == "csv" else "\t")
     elif kind == "parquet":
-        with pyarrow.parquet.ParquetWriter(path, schema) as writer:
+        from pyarrow.parquet import ParquetWriter
+
+        with ParquetWriter(path, schema) as writer:
             yield writer.write_table
     else:
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
@@ -112,17 +118,19 @@ def _binary(path: Path | None) -> Iterator[Any]:
             yield file
 
 
-def _csv_writer(file: BinaryIO, schema: pa.Schema) -> Write:
-    options = pyarrow.csv.WriteOptions(include_header=False)
+def _csv_writer(file: BinaryIO, schema: pa.Schema, delimiter: str) -> Write:
+    import pyarrow.csv
+
+    options = pyarrow.csv.WriteOptions(include_header=False, delimiter=delimiter)
 
     def write(table: pa.Table) -> None:
         buffer = pa.BufferOutputStream()
         pyarrow.csv.write_csv(table, buffer, options)
         file.write(buffer.getvalue())
 
-    file.write((",".join(map(_quoted, schema.names)) + "\n").encode())
+    file.write((delimiter.join(map(_quoted, schema.names)) + "\n").encode())
     return write
 
 
 def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',"\n\r') else name
+    return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',"\t\n\r') else name
