@@ -1,6 +1,8 @@
 """A naive Bayes of few lines under the library's names, for runs of the command line without the library."""
 
+import importlib.util
 import pickle
+import sys
 import types
 from dataclasses import dataclass
 
@@ -117,7 +119,10 @@ def install():
     for name in ("NBClassifier", "TANClassifier", "KDBClassifier", "SKDBClassifier"):
         setattr(countwise, name, type(name, (StandIn,), {"__init__": StandIn.__init__}))
     countwise.scan, countwise.load = scan, load
-    if not hasattr(countwise, "datasets"):
+    container = types.ModuleType("countwise.model_file")
+    container.read_model_file = lambda path: ({"format": 1}, {})
+    sys.modules[container.__name__] = container
+    if importlib.util.find_spec("countwise.datasets") is None:
         countwise.datasets = types.SimpleNamespace(load=toy_set)
 
 

@@ -25,6 +25,7 @@ def test_json_agrees_with_the_model(run, model):
     assert facts["attributes"][0]["categories"] == ["blue", "green", "red"]
     assert facts["attributes"][2]["categories"] == ["01234", "04567", "10001"]
     assert facts["bytes"] == model.stat().st_size
+    assert facts["format"] >= 1
 
 
 def test_parents_and_places_are_those_of_the_structure(run, folder):

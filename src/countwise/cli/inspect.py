@@ -32,6 +32,7 @@ def inspect(
     import countwise
 
     facts = describe(countwise.load(model)) | {"file": str(model), "bytes": model.stat().st_size}
+    facts["format"] = _format(model)
     if attribute is not None:
         facts = _attribute(facts, attribute)
     if as_json:
@@ -40,6 +41,12 @@ def inspect(
         _show_attribute(facts)
     else:
         _show(facts)
+
+
+def _format(path: Path) -> int:
+    from countwise.model_file import read_model_file
+
+    return int(read_model_file(path)[0]["format"])
 
 
 def _attribute(facts: dict[str, Any], name: str) -> dict[str, Any]:
@@ -56,7 +63,7 @@ def _show(facts: dict[str, Any]) -> None:
     params = ", ".join(f"{key}={value!r}" for key, value in facts["params"].items())
     lines = {
         "kind": f"{facts['kind']}({params})",
-        "file": f"{facts['file']}, {facts['bytes']:,} bytes",
+        "file": f"{facts['file']}, {facts['bytes']:,} bytes, format {facts['format']}",
         "network": structure_line(facts),
         "parameters": "-" if facts["n_parameters"] is None else f"{facts['n_parameters']:,}",
         "classes": _classes(facts),

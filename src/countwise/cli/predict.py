@@ -100,7 +100,8 @@ def _plan(model: Any, source: pa.Schema, keep: list[str], prefix: str | None) ->
 def _predictions(plan: Plan, source: Any, batch_size: int) -> Iterator[pa.Table]:
     """The output for each batch of the input, in order."""
     columns = list(dict.fromkeys(plan.needed + plan.ids))
-    for batch in source.scanner(columns=columns, batch_size=batch_size).to_batches():
+    ahead = {"batch_readahead": 2, "fragment_readahead": 1}  # memory must not grow with the file
+    for batch in source.scanner(columns=columns, batch_size=batch_size, **ahead).to_batches():
         if batch.num_rows:
             table = pa.Table.from_batches([batch])
             proba = plan.model.predict_proba(table.select(plan.needed))
