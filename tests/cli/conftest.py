@@ -1,7 +1,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -9,13 +8,6 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
-
-from cli.standin import install
-
-install()
-
-TESTS = Path(__file__).parents[1]
-START = "from cli.standin import install; install()\n"
 
 
 def make_table(n_rows=300, seed=0):
@@ -76,9 +68,8 @@ def shell(folder):
     """Start the real command in a process of its own, after some Python code."""
 
     def start(*args, code="", **kwargs):
-        source = f"{START}{code}\nfrom countwise.cli import main; main()"
-        paths = [str(TESTS), *sys.path]
-        env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+        source = f"{code}\nfrom countwise.cli import main; main()"
+        env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.Popen([sys.executable, "-c", source, *args], env=env, **(pipes | kwargs))
 

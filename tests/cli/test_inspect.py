@@ -1,5 +1,8 @@
 import json
 
+import pyarrow as pa
+import pyarrow.parquet
+
 import countwise
 
 
@@ -40,11 +43,33 @@ def test_parents_and_places_are_those_of_the_structure(run, folder):
     assert max(len(a["parents"]) for a in facts["attributes"]) == 2
 
 
-def test_one_attribute(run, model):
+def test_one_attribute(run, model, table):
     text = run("inspect", "m.cw", "--attribute", "colour").stdout
-    assert "blue, green, red" in text
     assert "the class" in text
-    assert json.loads(run("inspect", "m.cw", "--attribute", "size", "--json").stdout)["cuts"]
+    train = table.to_pydict()
+    for value in ("red", "green", "blue"):
+        pairs = list(zip(train["colour"], train["label"], strict=True))
+        expected = [str(pairs.count((value, label))) for label in ("no", "yes")]
+        assert next(line.split() for line in text.splitlines() if line.startswith(value)) == [
+            value,
+            *expected,
+        ]
+
+
+def test_one_number_as_json(run, model, table):
+    facts = json.loads(run("inspect", "m.cw", "--attribute", "size", "--json").stdout)
+    assert len(facts["cuts"]) == facts["n_values"] - 1 > 0
+    low = sum(size <= facts["cuts"][0] for size in table.column("size").to_pylist())
+    counted = next(row["counts"] for row in facts["table"] if row["value"].startswith("<="))
+    assert sum(counted) == low
+
+
+def test_names_with_brackets_are_not_markup(run, table, folder):
+    odd = table.drop_columns(["row", "size", "postcode"]).rename_columns({"colour": "colour[/b]"})
+    pa.parquet.write_table(odd, "odd.parquet")
+    run("fit", "odd.parquet", "--target", "label", "--model", "nb", "--out", "odd.cw")
+    assert "colour[/b]" in run("inspect", "odd.cw").stdout
+    assert "colour[/b]" in run("inspect", "odd.cw", "--attribute", "colour[/b]").stdout
 
 
 def test_errors(run, model, folder):

@@ -19,13 +19,29 @@ def describe(model: Any) -> dict[str, Any]:
         "kind": type(model).__name__,
         "params": {key: _plain(value) for key, value in sorted(model.get_params(deep=False).items())},
         "classes": _plain(model.classes_),
-        "prior": _plain(getattr(model, "class_prior_", None)),
-        "n_rows": _plain(getattr(model, "n_rows_", None)),
+        "class_counts": _plain(model.class_counts_),
         "n_attributes": len(names),
         "n_used": len(place),
-        "n_parameters": _plain(getattr(model, "n_parameters_", None)),
+        "n_parameters": int(model.n_parameters_),
         "attributes": attributes,
     }
+
+
+def value_counts(model: Any, attribute: int) -> list[dict[str, Any]]:
+    """Rows (their weight) of each class with each of an attribute's values, the most frequent values first.
+
+    They are the class level of the attribute's count tree; none for an attribute that is left out.
+    """
+    labels = model.codec_.columns[attribute].labels
+    table = np.zeros((len(labels), len(model.classes_)))
+    for tree in model.trees_:
+        if tree.family.child == attribute:
+            nodes = slice(*(int(i) for i in tree.counts.level_ptr[1:3]))
+            for node in range(nodes.start, nodes.stop):
+                cells = slice(tree.counts.cell_ptr[node], tree.counts.cell_ptr[node + 1])
+                table[tree.counts.cell_value[cells], tree.branch[node]] = tree.counts.cell_count[cells]
+    order = [i for i in np.argsort(-table.sum(axis=1), kind="stable") if table[i].any()]
+    return [{"value": labels[i], "counts": table[i].tolist()} for i in order]
 
 
 def structure_line(facts: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pyarrow as pa
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from countwise.cli.failure import DATA_ERROR, Debug, failure, guarded
@@ -118,7 +119,7 @@ def _show(results: "Results") -> None:
     for name in SHOWN:
         table.add_column(name, justify="left" if name in NAMES else "right", no_wrap=True)
     for line in lines:
-        table.add_row(*(format_value(line[name]) for name in SHOWN))
+        table.add_row(*(escape(format_value(line[name])) for name in SHOWN))
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = PIPED_WIDTH

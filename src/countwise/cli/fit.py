@@ -73,7 +73,7 @@ def _scan(files: list[str], target: str, weight: str | None) -> Any:
 
 
 def _tell(facts: dict[str, Any], source: str) -> None:
-    rows = "" if facts["n_rows"] is None else f"{facts['n_rows']:,} rows, "
+    rows = f"{sum(facts['class_counts']):,.10g} rows, "
     lines = [
         f"read    {source}: {rows}{facts['n_attributes']} attributes, {len(facts['classes'])} classes",
         f"model   {facts['kind']}: {structure_line(facts)}",

@@ -6,12 +6,14 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from countwise.cli.describe import describe, structure_line
+from countwise.cli.describe import describe, structure_line, value_counts
 from countwise.cli.failure import Debug, failure, guarded
 
-SHOWN_VALUES = 40
+SHOWN_VALUES = 20
+PIPED_WIDTH = 160  # columns of a table that goes to a file
 
 
 @guarded
@@ -31,10 +33,10 @@ def inspect(
     """  # noqa: D301
     import countwise
 
-    facts = describe(countwise.load(model)) | {"file": str(model), "bytes": model.stat().st_size}
-    facts["format"] = _format(model)
+    loaded = countwise.load(model)
+    facts = describe(loaded) | {"file": str(model), "bytes": model.stat().st_size, "format": _format(model)}
     if attribute is not None:
-        facts = _attribute(facts, attribute)
+        facts = _attribute(loaded, facts, attribute)
     if as_json:
         typer.echo(json.dumps(facts))
     elif attribute is not None:
@@ -49,23 +51,23 @@ def _format(path: Path) -> int:
     return int(read_model_file(path)[0]["format"])
 
 
-def _attribute(facts: dict[str, Any], name: str) -> dict[str, Any]:
-    for attribute in facts["attributes"]:
-        if attribute["name"] == name:
-            found: dict[str, Any] = attribute
-            return found
-    known = ", ".join(attribute["name"] for attribute in facts["attributes"][:20])
-    raise failure(f"the model has no attribute {name!r}", f"it has {known}")
+def _attribute(model: Any, facts: dict[str, Any], name: str) -> dict[str, Any]:
+    names = [attribute["name"] for attribute in facts["attributes"]]
+    if name not in names:
+        raise failure(f"the model has no attribute {name!r}", f"it has {', '.join(names[:20])}")
+    i = names.index(name)
+    found: dict[str, Any] = facts["attributes"][i]
+    return found | {"classes": facts["classes"], "table": value_counts(model, i)}
 
 
 def _show(facts: dict[str, Any]) -> None:
-    console = Console(highlight=False, width=None if Console().is_terminal else 160)
+    console = _console()
     params = ", ".join(f"{key}={value!r}" for key, value in facts["params"].items())
     lines = {
         "kind": f"{facts['kind']}({params})",
         "file": f"{facts['file']}, {facts['bytes']:,} bytes, format {facts['format']}",
         "network": structure_line(facts),
-        "parameters": "-" if facts["n_parameters"] is None else f"{facts['n_parameters']:,}",
+        "parameters": f"{facts['n_parameters']:,}",
         "classes": _classes(facts),
     }
     for key, value in lines.items():
@@ -76,27 +78,48 @@ def _show(facts: dict[str, Any]) -> None:
     unused = len(facts["attributes"])
     for a in sorted(facts["attributes"], key=lambda a: unused if a["place"] is None else a["place"]):
         place = "-" if a["place"] is None else str(a["place"] + 1)
-        table.add_row(place, a["name"], a["kind"], str(a["n_values"]), ", ".join(a["parents"]))
+        table.add_row(
+            place, escape(a["name"]), a["kind"], str(a["n_values"]), escape(", ".join(a["parents"]))
+        )
     console.print()
     console.print(table)
 
 
+def _console() -> Console:
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = PIPED_WIDTH
+    return console
+
+
 def _classes(facts: dict[str, Any]) -> str:
-    if facts["prior"] is None:
-        return ", ".join(map(str, facts["classes"]))
-    return ", ".join(f"{label} ({p:.3g})" for label, p in zip(facts["classes"], facts["prior"], strict=True))
+    total = sum(facts["class_counts"])
+    pairs = zip(facts["classes"], facts["class_counts"], strict=True)
+    return ", ".join(f"{label} ({count / total:.1%})" for label, count in pairs)
 
 
 def _show_attribute(attribute: dict[str, Any]) -> None:
-    values = attribute.get("cuts", attribute.get("categories", []))
-    shown = ", ".join(map(str, values[:SHOWN_VALUES]))
-    rest = len(values) - SHOWN_VALUES
+    """What it is, and the rows of each class with each value: the top of its probability table."""
+    console = _console()
+    is_used = attribute["place"] is not None
     lines = {
         "attribute": f"{attribute['name']} ({attribute['kind']}, {attribute['n_values']} values)",
-        "cuts" if "cuts" in attribute else "categories": shown + (f" and {rest} more" if rest > 0 else ""),
-        "parents": ", ".join(["the class", *attribute["parents"]])
-        if attribute["place"] is not None
-        else "not used",
+        "parents": ", ".join(["the class", *attribute["parents"]]) if is_used else "not used",
     }
+    if "cuts" in attribute:
+        lines["cuts"] = ", ".join(f"{cut:.6g}" for cut in attribute["cuts"])
     for key, value in lines.items():
-        typer.echo(f"{key:<12}{value}")
+        console.print(f"{key:<12}{value}", markup=False, soft_wrap=True)
+    if not is_used:
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("rows with")
+    for label in attribute["classes"]:
+        table.add_column(escape(str(label)), justify="right")
+    for row in attribute["table"][:SHOWN_VALUES]:
+        table.add_row(escape(row["value"]), *(f"{count:,.10g}" for count in row["counts"]))
+    console.print()
+    console.print(table)
+    rest = len(attribute["table"]) - SHOWN_VALUES
+    if rest > 0:
+        console.print(f"and {rest} more values")

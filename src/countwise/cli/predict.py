@@ -104,18 +104,17 @@ def _predictions(plan: Plan, source: Any, batch_size: int) -> Iterator[pa.Table]
     for batch in source.scanner(columns=columns, batch_size=batch_size, **ahead).to_batches():
         if batch.num_rows:
             table = pa.Table.from_batches([batch])
-            proba = plan.model.predict_proba(table.select(plan.needed))
-            yield _output(plan, table, proba)
+            yield _output(plan, table)
 
 
-def _output(plan: Plan, table: pa.Table, proba: Any) -> pa.Table:
+def _output(plan: Plan, table: pa.Table) -> pa.Table:
+    is_log = plan.prefix is not None and plan.prefix.startswith("log")
+    ask = plan.model.predict_log_proba if is_log else plan.model.predict_proba
+    proba = ask(table.select(plan.needed))
     labels = np.asarray(plan.model.classes_)[proba.argmax(axis=1)]  # the first of equal probabilities
     values: list[Any] = [table.column(name) for name in plan.ids]
     values.append(pa.array(labels.tolist(), plan.schema.field("prediction").type))
     if plan.prefix is not None:
-        if plan.prefix.startswith("log"):
-            with np.errstate(divide="ignore"):
-                proba = np.log(proba)
         values += [pa.array(np.ascontiguousarray(column)) for column in proba.T]
     return pa.table(values, schema=plan.schema)
 
