@@ -1,0 +1,5 @@
+"""``python -m countwise.cli``."""
+
+from countwise.cli import main
+
+main()

@@ -1,0 +1,74 @@
+"""What a fitted model is, as plain data: ready for JSON and for tables."""
+
+from typing import Any
+
+import numpy as np
+
+
+def describe(model: Any) -> dict[str, Any]:
+    """Kind, parameters, classes, attributes and their places in the network; public attributes only."""
+    columns, structure = model.codec_.columns, model.structure_
+    names = [column.name for column in columns]
+    place = {int(attribute): position for position, attribute in enumerate(structure.order)}
+    attributes = [
+        _column(column)
+        | {"place": place.get(i), "parents": [names[int(parent)] for parent in structure.parents[i]]}
+        for i, column in enumerate(columns)
+    ]
+    return {
+        "kind": type(model).__name__,
+        "params": {key: _plain(value) for key, value in sorted(model.get_params(deep=False).items())},
+        "classes": _plain(model.classes_),
+        "class_counts": _plain(model.class_counts_),
+        "n_attributes": len(names),
+        "n_used": len(place),
+        "n_parameters": int(model.n_parameters_),
+        "attributes": attributes,
+    }
+
+
+def value_counts(model: Any, attribute: int) -> list[dict[str, Any]]:
+    """Rows (their weight) of each class with each of an attribute's values, the most frequent values first.
+
+    They are the class level of the attribute's count tree; none for an attribute that is left out.
+    """
+    labels = model.codec_.columns[attribute].labels
+    table = np.zeros((len(labels), len(model.classes_)))
+    for tree in model.trees_:
+        if tree.family.child == attribute:
+            nodes = slice(*(int(i) for i in tree.counts.level_ptr[1:3]))
+            for node in range(nodes.start, nodes.stop):
+                cells = slice(tree.counts.cell_ptr[node], tree.counts.cell_ptr[node + 1])
+                table[tree.counts.cell_value[cells], tree.branch[node]] = tree.counts.cell_count[cells]
+    order = [i for i in np.argsort(-table.sum(axis=1), kind="stable") if table[i].any()]
+    return [{"value": labels[i], "counts": table[i].tolist()} for i in order]
+
+
+def structure_line(facts: dict[str, Any]) -> str:
+    """One line about the network.
+
+    >>> attribute = {"place": 0, "parents": ["a", "b"]}
+    >>> structure_line({"n_used": 1, "n_attributes": 3, "attributes": [attribute]})
+    '1 of 3 attributes used, at most 2 parents beside the class'
+    """
+    most = max((len(attribute["parents"]) for attribute in facts["attributes"]), default=0)
+    used = f"{facts['n_used']} of {facts['n_attributes']} attributes used"
+    return f"{used}, at most {most} parent{'s' * (most != 1)} beside the class"
+
+
+def _column(column: Any) -> dict[str, Any]:
+    """Name, kind, number of values with *missing*, and the cut points of a number or the categories."""
+    key = "cuts" if column.kind == "number" else "categories"
+    values = _plain(getattr(column, key))
+    return {"name": column.name, "kind": column.kind, "n_values": int(column.arity), key: values}
+
+
+def _plain(value: Any) -> Any:
+    """Plain Python for JSON; estimators and other objects as their text."""
+    if hasattr(value, "to_pylist"):
+        return _plain(value.to_pylist())
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

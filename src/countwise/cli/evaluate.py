@@ -1,0 +1,137 @@
+"""``countwise evaluate``: compare models by repeated cross-validation."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import pyarrow as pa
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from countwise.cli.failure import DATA_ERROR, Debug, failure, guarded
+from countwise.cli.fit import INPUT
+from countwise.cli.models import MODELS, RIVALS, build, optional, parse_list
+from countwise.cli.output import log, reporter
+from countwise.cli.tables import STDIO, input_files, open_tables
+
+if TYPE_CHECKING:
+    from countwise.evaluate import Results
+
+NAMES = ("dataset", "model")
+SHOWN = (*NAMES, "rmse", "log_loss", "zero_one_loss", "brier", "ece", "fit_seconds", "predict_seconds")
+MODEL_HELP = f"Of {', '.join(MODELS)}; of scikit-learn: {', '.join(RIVALS)}."
+PIPED_WIDTH = 160  # columns of a table that goes to a file
+
+
+@guarded
+def evaluate(  # noqa: PLR0917
+    data: Annotated[list[str] | None, typer.Argument(help=INPUT)] = None,
+    target: Annotated[str | None, typer.Option(help="Column that holds the class.")] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help="A computed set; may be repeated.")] = None,
+    models: Annotated[str, typer.Option(help=MODEL_HELP)] = "nb,tan,skdb",
+    repeats: Annotated[int, typer.Option(min=1, help="Times that the data are split.")] = 5,
+    folds: Annotated[int, typer.Option(min=2, help="Parts of each split.")] = 2,
+    seed: Annotated[int, typer.Option(help="Seed of the splits.")] = 0,
+    categorical: Annotated[
+        str | None, typer.Option(help="Number columns that are categories: a,b,c.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="Keep results here (.jsonl) and go on from them.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print rows and summary as JSON.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Compare models on DATA by repeated stratified cross-validation.
+
+    Shows scores of the class probabilities; for all of them small is good. A model that fails is told of and
+    makes the exit code 1; the others go on.
+
+    \b
+    Examples:
+      countwise evaluate train.parquet --target label --models nb,tan,skdb,rf
+      countwise evaluate --dataset tic-tac-toe --dataset monks-1 --models nb,kdb2 --store results.jsonl
+    """  # noqa: D301
+    from countwise.evaluate import cross_validate
+
+    chosen = {name: _model(name, seed, jobs) for name in parse_list(models)}
+    if not chosen:
+        raise typer.BadParameter("--models: name at least one")
+    if bool(data) == bool(dataset):
+        raise typer.BadParameter("give either DATA with --target, or --dataset")
+    problems = _named(dataset) if dataset else _files(data or [], target, parse_list(categorical))
+    results = cross_validate(
+        chosen,
+        problems,
+        n_repeats=repeats,
+        n_splits=folds,
+        random_state=seed,
+        store=store,
+        progress=reporter(),
+    )
+    if as_json:
+        typer.echo(json.dumps({"summary": results.summary(), "rows": results.rows}))
+    else:
+        _show(results)
+    _tell_failures(results)
+
+
+def _model(name: str, seed: int, jobs: int | None) -> Any:
+    if name in RIVALS:
+        from countwise.evaluate import rivals
+
+        return rivals.RIVALS[name](seed, jobs)
+    if name not in MODELS:
+        raise typer.BadParameter(f"model {name!r} is not known; there are {', '.join([*MODELS, *RIVALS])}")
+    return build(name, optional(name, {"random_state": seed, "n_jobs": jobs}))
+
+
+def _named(names: list[str]) -> list[Any]:
+    from countwise import datasets
+
+    return [datasets.load(name) for name in names]
+
+
+def _files(paths: list[str], target: str | None, categorical: list[str]) -> dict[str, tuple[Any, Any]]:
+    """The files as one data set, in memory."""
+    if target is None:
+        raise typer.BadParameter("--target: name the column that holds the class")
+    with input_files(paths) as files:
+        table = open_tables(files).to_table()
+    for name in (target, *categorical):
+        if name not in table.column_names:
+            have = ", ".join(table.column_names[:20])
+            raise failure(f"column {name!r} is not in the data", f"they have {have}")
+    for name in categorical:
+        at = table.column_names.index(name)
+        table = table.set_column(at, name, table.column(name).cast(pa.string()))
+    title = "stdin" if paths == [STDIO] else Path(paths[0]).name.split(".")[0]
+    return {title: (table.drop_columns([target]), table.column(target))}
+
+
+def _show(results: "Results") -> None:
+    from countwise.evaluate.results import format_value
+
+    lines = results.summary()
+    table = Table(box=None, pad_edge=False)
+    for name in SHOWN:
+        table.add_column(name, justify="left" if name in NAMES else "right", no_wrap=True)
+    for line in lines:
+        table.add_row(*(escape(format_value(line[name])) for name in SHOWN))
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = PIPED_WIDTH
+    console.print(table)
+
+
+def _tell_failures(results: "Results") -> None:
+    failed = results.failures
+    if not failed:
+        return
+    typer.echo(f"error: {len(failed)} of {len(results.rows)} cells failed", err=True)
+    first = {(row["dataset"], row["model"]): row["error"] for row in reversed(failed)}
+    for (dataset, model), message in sorted(first.items()):
+        log().print(f"  {model} on {dataset}: {message}", markup=False, soft_wrap=True)
+    raise typer.Exit(DATA_ERROR)

@@ -1,0 +1,83 @@
+"""``countwise fit``: learn a model from files and save it."""
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from countwise.cli.describe import describe, structure_line
+from countwise.cli.failure import Debug, guarded
+from countwise.cli.models import build, optional, parse_list, parse_params, parse_size
+from countwise.cli.output import check_writable, log, replacing, reporter
+from countwise.cli.tables import STDIO, input_files
+from countwise.progress import use_progress
+
+INPUT = "Parquet, CSV(.gz) or Arrow files, a glob, or - for CSV on stdin."
+
+
+@guarded
+def fit(  # noqa: PLR0917
+    train: Annotated[list[str], typer.Argument(help=INPUT)],
+    target: Annotated[str, typer.Option(help="Column that holds the class.")],
+    out: Annotated[Path, typer.Option(help="Model file to write.")],
+    model: Annotated[str, typer.Option(help="nb, tan, kdb (k by --param), kdb1 ... kdb5, or skdb.")] = "skdb",
+    param: Annotated[list[str] | None, typer.Option(help="A parameter, name=value; may be repeated.")] = None,
+    smoothing: Annotated[str | None, typer.Option(help="How counts become probabilities: m, hdp.")] = None,
+    categorical: Annotated[
+        str | None, typer.Option(help="Number columns that are categories: a,b,c.")
+    ] = None,
+    weight: Annotated[str | None, typer.Option(help="Column that holds the rows' weights.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
+    max_memory: Annotated[str | None, typer.Option(help="Limit for the counts: 500MB, 2GB.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing model file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was learned as JSON.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Learn a model from TRAIN and save it.
+
+    \b
+    Examples:
+      countwise fit train.parquet --target label --model skdb --out label.cw
+      countwise fit 'parts/*.csv.gz' --target label --model kdb --param k=3 --out label.cw
+      zcat log.csv.gz | countwise fit - --target clicked --model nb --out clicks.cw
+    """  # noqa: D301
+    settings = {
+        "smoothing": smoothing,
+        "categorical_features": parse_list(categorical) or None,
+        "n_jobs": jobs,
+    }
+    settings["max_memory"] = None if max_memory is None else parse_size(max_memory)
+    params = {key: value for key, value in settings.items() if value is not None}
+    params |= parse_params(param or [])
+    estimator = build(model, optional(model, {"random_state": seed}) | params)
+    check_writable(out, force)
+    with replacing(out) as temporary:
+        began = time.perf_counter()
+        with input_files(train) as files, use_progress(reporter()):
+            estimator.fit(_scan(files, target, weight))
+        seconds = time.perf_counter() - began
+        estimator.save(temporary)
+    facts = describe(estimator) | {"seconds": seconds, "file": str(out), "bytes": out.stat().st_size}
+    if as_json:
+        typer.echo(json.dumps(facts))
+    _tell(facts, "standard input" if train == [STDIO] else ", ".join(train))
+
+
+def _scan(files: list[str], target: str, weight: str | None) -> Any:
+    import countwise
+
+    return countwise.scan(files[0] if len(files) == 1 else files, target=target, weight=weight)
+
+
+def _tell(facts: dict[str, Any], source: str) -> None:
+    rows = f"{sum(facts['class_counts']):,.10g} rows, "
+    lines = [
+        f"read    {source}: {rows}{facts['n_attributes']} attributes, {len(facts['classes'])} classes",
+        f"model   {facts['kind']}: {structure_line(facts)}",
+        f"saved   {facts['file']}: {facts['bytes']:,} bytes, {facts['seconds']:.1f} s",
+    ]
+    for line in lines:
+        log().print(line, markup=False, soft_wrap=True)

@@ -1,0 +1,125 @@
+"""``countwise inspect``: what is in a model file."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from countwise.cli.describe import describe, structure_line, value_counts
+from countwise.cli.failure import Debug, failure, guarded
+
+SHOWN_VALUES = 20
+PIPED_WIDTH = 160  # columns of a table that goes to a file
+
+
+@guarded
+def inspect(
+    model: Annotated[Path, typer.Argument(help="Model file of `countwise fit`.")],
+    attribute: Annotated[str | None, typer.Option(help="Show this attribute's values and parents.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Show what MODEL is: parameters, classes, attributes and the network between them.
+
+    \b
+    Examples:
+      countwise inspect label.cw
+      countwise inspect label.cw --attribute age
+      countwise inspect label.cw --json | jq .classes
+    """  # noqa: D301
+    import countwise
+
+    loaded = countwise.load(model)
+    facts = describe(loaded) | {"file": str(model), "bytes": model.stat().st_size, "format": _format(model)}
+    if attribute is not None:
+        facts = _attribute(loaded, facts, attribute)
+    if as_json:
+        typer.echo(json.dumps(facts))
+    elif attribute is not None:
+        _show_attribute(facts)
+    else:
+        _show(facts)
+
+
+def _format(path: Path) -> int:
+    from countwise.model_file import read_model_file
+
+    return int(read_model_file(path)[0]["format"])
+
+
+def _attribute(model: Any, facts: dict[str, Any], name: str) -> dict[str, Any]:
+    names = [attribute["name"] for attribute in facts["attributes"]]
+    if name not in names:
+        raise failure(f"the model has no attribute {name!r}", f"it has {', '.join(names[:20])}")
+    i = names.index(name)
+    found: dict[str, Any] = facts["attributes"][i]
+    return found | {"classes": facts["classes"], "table": value_counts(model, i)}
+
+
+def _show(facts: dict[str, Any]) -> None:
+    console = _console()
+    params = ", ".join(f"{key}={value!r}" for key, value in facts["params"].items())
+    lines = {
+        "kind": f"{facts['kind']}({params})",
+        "file": f"{facts['file']}, {facts['bytes']:,} bytes, format {facts['format']}",
+        "network": structure_line(facts),
+        "parameters": f"{facts['n_parameters']:,}",
+        "classes": _classes(facts),
+    }
+    for key, value in lines.items():
+        console.print(f"{key:<12}{value}", markup=False, soft_wrap=True)
+    table = Table(box=None, pad_edge=False)
+    for name in ("place", "attribute", "kind", "values", "parents"):
+        table.add_column(name, justify="right" if name in {"place", "values"} else "left")
+    unused = len(facts["attributes"])
+    for a in sorted(facts["attributes"], key=lambda a: unused if a["place"] is None else a["place"]):
+        place = "-" if a["place"] is None else str(a["place"] + 1)
+        table.add_row(
+            place, escape(a["name"]), a["kind"], str(a["n_values"]), escape(", ".join(a["parents"]))
+        )
+    console.print()
+    console.print(table)
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = PIPED_WIDTH
+    return console
+
+
+def _classes(facts: dict[str, Any]) -> str:
+    total = sum(facts["class_counts"])
+    pairs = zip(facts["classes"], facts["class_counts"], strict=True)
+    return ", ".join(f"{label} ({count / total:.1%})" for label, count in pairs)
+
+
+def _show_attribute(attribute: dict[str, Any]) -> None:
+    """What it is, and the rows of each class with each value: the top of its probability table."""
+    console = _console()
+    is_used = attribute["place"] is not None
+    lines = {
+        "attribute": f"{attribute['name']} ({attribute['kind']}, {attribute['n_values']} values)",
+        "parents": ", ".join(["the class", *attribute["parents"]]) if is_used else "not used",
+    }
+    if "cuts" in attribute:
+        lines["cuts"] = ", ".join(f"{cut:.6g}" for cut in attribute["cuts"])
+    for key, value in lines.items():
+        console.print(f"{key:<12}{value}", markup=False, soft_wrap=True)
+    if not is_used:
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("rows with")
+    for label in attribute["classes"]:
+        table.add_column(escape(str(label)), justify="right")
+    for row in attribute["table"][:SHOWN_VALUES]:
+        table.add_row(escape(row["value"]), *(f"{count:,.10g}" for count in row["counts"]))
+    console.print()
+    console.print(table)
+    rest = len(attribute["table"]) - SHOWN_VALUES
+    if rest > 0:
+        console.print(f"and {rest} more values")

@@ -1,0 +1,80 @@
+"""Files that appear whole or not at all, and progress on a terminal."""
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from countwise.cli.failure import failure
+from countwise.progress import Progress as Reporter
+from countwise.progress import TextProgress
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary name beside ``path``: renamed to it at the end, removed if the block fails in any way."""
+    temporary = path.with_name(f".{path.name}-{secrets.token_hex(4)}{path.suffix}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: Path, force: bool = True) -> None:
+    """Complain before hours of work, not after them."""
+    if path.is_dir():
+        raise failure(f"{path}: is a directory", "name a file in it")
+    if path.exists() and not force:
+        raise failure(f"{path}: exists already", "choose another name or pass --force to replace it")
+    if not path.parent.is_dir():
+        raise failure(f"{path.parent}: no such directory", "make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise failure(f"{path.parent}: not writable", "choose another place for the output")
+
+
+def log() -> Console:
+    """Messages go to stderr: stdout is for data."""
+    return Console(stderr=True, highlight=False)
+
+
+def reporter() -> Reporter:
+    """A live bar on a terminal; lines now and then in a log file."""
+    return RichProgress() if sys.stderr.isatty() else TextProgress()
+
+
+class RichProgress:
+    """Bars of the rich package, whose own lock makes them safe for threads."""
+
+    def __init__(self) -> None:
+        self.bar: Progress | None = None
+
+    def start(self, label: str, total: int | None) -> None:
+        """Begin a bar."""
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self.bar = Progress(*columns, TimeRemainingColumn(), console=log(), transient=True)
+        self.task = self.bar.add_task(label, total=total)
+        self.bar.start()
+
+    def advance(self, n: int = 1) -> None:
+        """Count ``n`` steps."""
+        if self.bar is not None:
+            self.bar.advance(self.task, n)
+
+    def stop(self) -> None:
+        """Remove the bar."""
+        if self.bar is not None:
+            self.bar.stop()
+            self.bar = None

@@ -1,0 +1,140 @@
+import json
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import countwise
+from countwise.cli.models import MODELS
+
+FIT = ("fit", "train.parquet", "--target", "label", "--out", "m.cw")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_name_gives_a_model_that_loads(run, folder, name):
+    result = run(*FIT, "--model", name)
+    assert result.exit_code == 0, result.stderr
+    model = countwise.load(folder / "m.cw")
+    assert type(model).__name__ == MODELS[name].class_name
+    assert list(model.classes_) == ["no", "yes"]
+    if name[-1].isdigit():
+        assert model.get_params()["k"] == int(name[-1])
+
+
+def test_log_on_stderr_and_nothing_on_stdout(run):
+    result = run(*FIT)
+    assert result.stdout == ""
+    assert "3 attributes, 2 classes" in result.stderr
+    assert "saved   m.cw" in result.stderr
+
+
+def test_json_is_one_object_on_stdout(run, folder):
+    facts = json.loads(run(*FIT, "--json").stdout)
+    assert facts["classes"] == ["no", "yes"]
+    assert facts["n_attributes"] == 3
+    assert facts["bytes"] == (folder / "m.cw").stat().st_size
+
+
+def test_parameters_reach_the_model(run, folder):
+    options = ["--model", "kdb", "--param", "k=2", "--jobs", "1", "--max-memory", "1GB", "--seed", "5"]
+    assert run(*FIT, *options, "--json").exit_code == 0
+    params = countwise.load(folder / "m.cw").get_params()
+    assert params["k"] == 2
+    assert params.get("n_jobs", 1) == 1
+    assert params.get("max_memory", 10**9) == 10**9
+    assert params.get("random_state", 5) == 5
+
+
+def test_categorical_makes_a_number_a_category(run, folder, table):
+    numbers = table.append_column("digit", pa.array([i % 4 for i in range(len(table))]))
+    pa.parquet.write_table(numbers.drop_columns(["row"]), "train.parquet")
+
+    def kind(*options):
+        facts = json.loads(run(*FIT, "--force", "--json", *options).stdout)
+        return next(a["kind"] for a in facts["attributes"] if a["name"] == "digit")
+
+    assert kind() == "number"
+    assert kind("--categorical", "digit") == "category"
+
+
+def test_weights_are_no_attribute_and_count(run, table):
+    weight = [1.0 if label == "yes" else 0.0 for label in table.column("label").to_pylist()]
+    weight[table.column("label").to_pylist().index("no")] = 1.0  # both classes must be there
+    weighted = table.append_column("w", pa.array(weight)).drop_columns(["row"])
+    pa.parquet.write_table(weighted, "train.parquet")
+    result = run(*FIT, "--model", "nb", "--weight", "w", "--json")
+    assert json.loads(result.stdout)["n_attributes"] == 3
+    lines = run("predict", "m.cw", "new.csv").stdout.splitlines()[1:]
+    assert all(line.split(",")[0].strip('"') == "yes" for line in lines)
+
+
+def test_several_files_and_a_glob_are_one_table(run, table, folder):
+    train = table.drop_columns(["row"])
+    (folder / "parts").mkdir()
+    pa.parquet.write_table(train[:100], "parts/a.parquet")
+    pa.parquet.write_table(train[100:], "parts/b.parquet")
+    whole = run(*FIT, "--model", "nb")
+    assert whole.exit_code == 0
+    expected = run("predict", "m.cw", "new.csv").stdout
+    for paths in (["parts/*.parquet"], ["parts/a.parquet", "parts/b.parquet"], ["parts"]):
+        result = run("fit", *paths, "--target", "label", "--model", "nb", "--out", "m.cw", "--force")
+        assert result.exit_code == 0, result.stderr
+        assert run("predict", "m.cw", "new.csv").stdout == expected
+
+
+def test_an_existing_file_is_kept_without_force(run, folder):
+    (folder / "m.cw").write_text("precious")
+    result = run(*FIT)
+    assert result.exit_code == 1
+    assert "error: m.cw: exists already" in result.stderr
+    assert "hint: choose another name or pass --force" in result.stderr
+    assert (folder / "m.cw").read_text() == "precious"
+    assert run(*FIT, "--force").exit_code == 0
+    assert countwise.load(folder / "m.cw") is not None
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (
+            ["fit", "absent.parquet", "--target", "label", "--out", "x.cw"],
+            "error: absent.parquet: no such file",
+        ),
+        (["fit", "train.parquet", "--target", "nothing", "--out", "x.cw"], "'nothing'"),
+        (
+            ["fit", "train.parquet", "--target", "label", "--out", "no/where/x.cw"],
+            "no/where: no such directory",
+        ),
+    ],
+)
+def test_data_errors_exit_with_1_and_leave_no_file(run, folder, args, message):
+    before = sorted(folder.iterdir())
+    result = run(*args)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--model", "svm"], "'svm' is not known; there are nb"),
+        (["--param", "k"], "name=value"),
+        (["--param", "depth=3"], "has no parameter 'depth'"),
+        (["--max-memory", "lots"], "not a size"),
+        (["--no-such-option"], "No such option"),
+    ],
+)
+def test_usage_errors_exit_with_2(run, folder, options, message):
+    result = run(*FIT, *options)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+    assert not (folder / "m.cw").exists()
+
+
+def test_debug_shows_the_traceback(run):
+    result = run("fit", "absent.parquet", "--target", "label", "--out", "x.cw", "--debug")
+    assert result.exit_code == 1
+    assert "Traceback" in result.stderr
+    assert "error: absent.parquet" in result.stderr

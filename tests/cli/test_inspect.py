@@ -1,0 +1,81 @@
+import json
+
+import pyarrow as pa
+import pyarrow.parquet
+
+import countwise
+
+
+def test_text(run, model):
+    result = run("inspect", "m.cw")
+    assert result.exit_code == 0, result.stderr
+    assert "NBClassifier(" in result.stdout
+    rows = {
+        line.split()[1]: line.split() for line in result.stdout.splitlines() if line.strip()[:1].isdigit()
+    }
+    assert set(rows) == {"colour", "size", "postcode"}
+    assert rows["colour"][2:4] == ["category", "3"]
+    assert rows["size"][2] == "number"
+
+
+def test_json_agrees_with_the_model(run, model):
+    facts = json.loads(run("inspect", "m.cw", "--json").stdout)
+    loaded = countwise.load(model)
+    assert facts["kind"] == "NBClassifier"
+    assert facts["classes"] == list(loaded.classes_)
+    assert facts["params"].keys() == loaded.get_params(deep=False).keys()
+    assert [a["name"] for a in facts["attributes"]] == ["colour", "size", "postcode"]
+    assert facts["attributes"][0]["categories"] == ["blue", "green", "red"]
+    assert facts["attributes"][2]["categories"] == ["01234", "04567", "10001"]
+    assert facts["bytes"] == model.stat().st_size
+    assert facts["format"] >= 1
+
+
+def test_parents_and_places_are_those_of_the_structure(run, folder):
+    run("fit", "train.parquet", "--target", "label", "--model", "kdb2", "--out", "k.cw")
+    facts = json.loads(run("inspect", "k.cw", "--json").stdout)
+    structure = countwise.load(folder / "k.cw").structure_
+    names = [a["name"] for a in facts["attributes"]]
+    for i, attribute in enumerate(facts["attributes"]):
+        assert attribute["parents"] == [names[p] for p in structure.parents[i]]
+    placed = sorted((a for a in facts["attributes"] if a["place"] is not None), key=lambda a: a["place"])
+    assert [a["name"] for a in placed] == [names[i] for i in structure.order]
+    assert max(len(a["parents"]) for a in facts["attributes"]) == 2
+
+
+def test_one_attribute(run, model, table):
+    text = run("inspect", "m.cw", "--attribute", "colour").stdout
+    assert "the class" in text
+    train = table.to_pydict()
+    for value in ("red", "green", "blue"):
+        pairs = list(zip(train["colour"], train["label"], strict=True))
+        expected = [str(pairs.count((value, label))) for label in ("no", "yes")]
+        assert next(line.split() for line in text.splitlines() if line.startswith(value)) == [
+            value,
+            *expected,
+        ]
+
+
+def test_one_number_as_json(run, model, table):
+    facts = json.loads(run("inspect", "m.cw", "--attribute", "size", "--json").stdout)
+    assert len(facts["cuts"]) == facts["n_values"] - 1 > 0
+    low = sum(size <= facts["cuts"][0] for size in table.column("size").to_pylist())
+    counted = next(row["counts"] for row in facts["table"] if row["value"].startswith("<="))
+    assert sum(counted) == low
+
+
+def test_names_with_brackets_are_not_markup(run, table, folder):
+    odd = table.drop_columns(["row", "size", "postcode"]).rename_columns({"colour": "colour[/b]"})
+    pa.parquet.write_table(odd, "odd.parquet")
+    run("fit", "odd.parquet", "--target", "label", "--model", "nb", "--out", "odd.cw")
+    assert "colour[/b]" in run("inspect", "odd.cw").stdout
+    assert "colour[/b]" in run("inspect", "odd.cw", "--attribute", "colour[/b]").stdout
+
+
+def test_errors(run, model, folder):
+    result = run("inspect", "m.cw", "--attribute", "weight")
+    assert (result.exit_code, "no attribute 'weight'" in result.stderr) == (1, True)
+    assert "hint: it has colour, size, postcode" in result.stderr
+    (folder / "junk.cw").write_bytes(b"junk")
+    result = run("inspect", "junk.cw")
+    assert (result.exit_code, "junk.cw" in result.stderr) == (1, True)
