@@ -8,27 +8,61 @@
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from countwise.data.discretise import MDLP, EqualFrequency, EqualWidth, KMeansBins, TreeBins
-from countwise.data.files import StreamSource, scan
-from countwise.data.source import Source
-from countwise.errors import ColumnTypeError, CountwiseError, DataError, MemoryLimitError, ModelFileError
-from countwise.estimators import BNClassifier, KDBClassifier, NBClassifier, SKDBClassifier, TANClassifier
-from countwise.estimators.persist import load
-from countwise.infer.explain import Explanation
-from countwise.smooth import MLE, Laplace, MBranch, MEstimate
-from countwise.structure import Structure
+if TYPE_CHECKING:
+    from countwise import datasets, evaluate
+    from countwise.data.discretise import MDLP, EqualFrequency, EqualWidth, KMeansBins, TreeBins
+    from countwise.data.files import StreamSource, scan
+    from countwise.data.source import Source
+    from countwise.errors import ColumnTypeError, CountwiseError, DataError, MemoryLimitError, ModelFileError
+    from countwise.estimators import BNClassifier, KDBClassifier, NBClassifier, SKDBClassifier, TANClassifier
+    from countwise.estimators.persist import load
+    from countwise.infer.explain import Explanation
+    from countwise.smooth import MLE, Laplace, MBranch, MEstimate, Smoother
+    from countwise.structure import Structure
 
 __version__ = "0.1.0"
 
-_LAZY = {"datasets", "evaluate"}  # only who uses them pays for their imports
+# Public names by the module that defines them; a module is imported when one of its names is first used.
+_HOMES = {
+    "countwise.data.discretise": ["MDLP", "EqualFrequency", "EqualWidth", "KMeansBins", "TreeBins"],
+    "countwise.data.files": ["StreamSource", "scan"],
+    "countwise.data.source": ["Source"],
+    "countwise.errors": [
+        "ColumnTypeError",
+        "CountwiseError",
+        "DataError",
+        "MemoryLimitError",
+        "ModelFileError",
+    ],
+    "countwise.estimators": [
+        "BNClassifier",
+        "KDBClassifier",
+        "NBClassifier",
+        "SKDBClassifier",
+        "TANClassifier",
+    ],
+    "countwise.estimators.persist": ["load"],
+    "countwise.infer.explain": ["Explanation"],
+    "countwise.smooth": ["MLE", "Laplace", "MBranch", "MEstimate", "Smoother"],
+    "countwise.structure": ["Structure"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
+    if name in ("datasets", "evaluate"):
         return importlib.import_module(f"countwise.{name}")
-    raise AttributeError(f"module 'countwise' has no attribute {name!r}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'countwise' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME_OF, "datasets", "evaluate"])
 
 
 __all__ = [
@@ -50,6 +84,7 @@ __all__ = [
     "ModelFileError",
     "NBClassifier",
     "SKDBClassifier",
+    "Smoother",
     "Source",
     "StreamSource",
     "Structure",

@@ -1,8 +1,14 @@
-from countwise.dtypes import FloatArray, IntArray
+from collections.abc import Sequence
 
-def mdlp_cuts(
-    values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int
-) -> FloatArray: ...
+from countwise.dtypes import AnyArray, CodeArray, FloatArray, IntArray, OffsetArray
+
+LOSS_UNIT: float
+
+TreeShape = tuple[IntArray, IntArray, OffsetArray, OffsetArray, IntArray]
+BuiltTree = tuple[IntArray, IntArray, OffsetArray, OffsetArray, IntArray, FloatArray, IntArray]
+
+def bin_codes(values: FloatArray, cuts: FloatArray, missing: int, out: CodeArray) -> bool: ...
+def mdlp_cuts(values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int) -> FloatArray: ...
 def tree_cuts(
     values: FloatArray,
     classes: IntArray,
@@ -12,3 +18,79 @@ def tree_cuts(
     min_weight: float,
     prune: bool,
 ) -> FloatArray: ...
+
+class PairLayout:
+    def __init__(self, arity: Sequence[int], n_classes: int, begin: int, end: int) -> None: ...
+    @property
+    def size(self) -> int: ...
+
+def count_pairs(
+    layout: PairLayout, columns: Sequence[CodeArray], target: CodeArray | None, n_threads: int, out: AnyArray
+) -> None: ...
+def count_pairs_weighted(
+    layout: PairLayout,
+    columns: Sequence[CodeArray],
+    target: CodeArray | None,
+    weights: FloatArray,
+    n_threads: int,
+    out: AnyArray,
+) -> None: ...
+def pair_entropies(layout: PairLayout, counts: AnyArray, n_threads: int, out: FloatArray) -> None: ...
+def build_trees(
+    columns: Sequence[CodeArray | None],
+    arity: Sequence[int],
+    paths: Sequence[Sequence[int]],
+    children: Sequence[int],
+    weights: FloatArray | None,
+    n_threads: int,
+) -> list[BuiltTree]: ...
+def merge_trees(a: TreeShape, a_count: FloatArray, b: TreeShape, b_count: FloatArray) -> BuiltTree: ...
+def softmax_rows(n_rows: int, n_classes: int, n_threads: int, out: FloatArray) -> None: ...
+
+class Lookup:
+    def __init__(self, n_classes: int) -> None: ...
+    def add(
+        self,
+        child: int,
+        parents: Sequence[int],
+        arity: Sequence[int],
+        tree: TreeShape,
+        cell_proba: FloatArray,
+        absent: FloatArray,
+        hierarchical: bool,
+    ) -> None: ...
+    def log_joint(
+        self,
+        columns: Sequence[CodeArray],
+        arity: Sequence[int],
+        log_prior: FloatArray,
+        n_rows: int,
+        n_threads: int,
+        out: FloatArray,
+    ) -> None: ...
+    def contributions(
+        self, columns: Sequence[CodeArray], arity: Sequence[int], n_rows: int, n_threads: int, out: FloatArray
+    ) -> None: ...
+
+class LeaveOneOut:
+    def __init__(self, n_levels: int, m: float, class_counts: FloatArray) -> None: ...
+    def add(
+        self,
+        child: int,
+        parents: Sequence[int],
+        arity: Sequence[int],
+        n_classes: int,
+        tree: TreeShape,
+        cell_count: FloatArray,
+        node_count: FloatArray,
+    ) -> None: ...
+    def losses(
+        self,
+        columns: Sequence[CodeArray],
+        arity: Sequence[int],
+        target: CodeArray | None,
+        weights: FloatArray | None,
+        loss: int,
+        n_threads: int,
+        out: OffsetArray,
+    ) -> None: ...

@@ -71,7 +71,7 @@ struct TreeArrays {
   In<int64_t> level_ptr, cell_ptr;
   In<int32_t> cell_value;
   ContextTreeView view(const double* cell_count) const {
-    return {parent.data(),     branch.data(), level_ptr.data(), cell_ptr.data(),
+    return {parent.data(),     branch.data(), level_ptr.data(),      cell_ptr.data(),
             cell_value.data(), cell_count,    level_ptr.shape(0) - 1};
   }
 };
@@ -263,8 +263,7 @@ NB_MODULE(_kernels, m) {
           [](const Lookup& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
              size_t n_rows, int n_threads, Array<double> out) {
             const auto columns = columns_of(arrays, arity, n_rows);
-            expect_size(out.shape(0), n_rows * self.n_terms() * self.n_classes(),
-                        "out must be rows x terms x classes");
+            expect_size(out.shape(0), n_rows * self.n_terms() * self.n_classes(), "out must be rows x terms x classes");
             nb::gil_scoped_release release;
             self.contributions(columns, n_rows, n_threads, out.data());
           },
@@ -274,8 +273,8 @@ NB_MODULE(_kernels, m) {
       .def(
           "__init__",
           [](LeaveOneOut* self, uint32_t n_levels, double strength, In<double> class_counts) {
-            new (self) LeaveOneOut(static_cast<uint32_t>(class_counts.shape(0)), n_levels, strength,
-                                   class_counts.data());
+            new (self)
+                LeaveOneOut(static_cast<uint32_t>(class_counts.shape(0)), n_levels, strength, class_counts.data());
           },
           "n_levels"_a, "m"_a, "class_counts"_a)
       .def(
@@ -286,8 +285,8 @@ NB_MODULE(_kernels, m) {
             const ContextTreeView view = arrays.view(cell_count.data());
             Term term = term_of(child, std::move(parents), arity);
             nb::gil_scoped_release release;
-            term.levels = count_trie({view, cell_count.data(), node_count.data()},
-                                     path_arity(n_classes, term, arity), term.child_arity);
+            term.levels = count_trie({view, cell_count.data(), node_count.data()}, path_arity(n_classes, term, arity),
+                                     term.child_arity);
             std::vector<double> root(term.child_arity, 0.0);
             for (int64_t c = 0; c < view.cell_ptr[1]; ++c) root[view.cell_value[c]] = cell_count.data()[c];
             self.add(std::move(term), std::move(root));

@@ -94,8 +94,7 @@ class RowKeys {
     distinct = keys_;
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    for (auto& key : keys_)
-      key = std::lower_bound(distinct.begin(), distinct.end(), key) - distinct.begin();
+    for (auto& key : keys_) key = std::lower_bound(distinct.begin(), distinct.end(), key) - distinct.begin();
   }
 
   const std::vector<Column>& columns_;

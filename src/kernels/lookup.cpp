@@ -137,8 +137,8 @@ void LeaveOneOut::row_losses(const std::vector<Column>& columns, size_t row, uin
   }
 }
 
-void LeaveOneOut::losses(const std::vector<Column>& columns, const Column& target, const double* weights,
-                         size_t n_rows, Loss loss, int n_threads, int64_t* out) const {
+void LeaveOneOut::losses(const std::vector<Column>& columns, const Column& target, const double* weights, size_t n_rows,
+                         Loss loss, int n_threads, int64_t* out) const {
   const size_t n_shares = std::max<size_t>(1, std::min<size_t>(n_threads < 1 ? 1 : n_threads, n_rows));
   const size_t surface = (terms_.size() + 1) * n_levels_;
   std::vector<std::vector<int64_t>> sums(n_shares, std::vector<int64_t>(surface, 0));

@@ -54,8 +54,8 @@ class LeaveOneOut {
 
   // out[a][k] += the loss, in units, of the model of the first a attributes with at most k parents each, with
   // each row left out of all counts. A row of weight w loses min(w, 1) and its loss counts w times.
-  void losses(const std::vector<Column>& columns, const Column& target, const double* weights, size_t n_rows,
-              Loss loss, int n_threads, int64_t* out) const;
+  void losses(const std::vector<Column>& columns, const Column& target, const double* weights, size_t n_rows, Loss loss,
+              int n_threads, int64_t* out) const;
   size_t n_terms() const { return terms_.size(); }
   uint32_t n_levels() const { return n_levels_; }
 

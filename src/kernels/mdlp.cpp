@@ -7,12 +7,10 @@
 namespace countwise {
 namespace {
 
-constexpr int64_t kSmallTable = 1024;  // entries that are always worth a table
-constexpr int64_t kTablePerRow = 4;    // table entries per row: less memory than sorting the rows takes
-constexpr int kScoreBits =
-    60;  // scaled sums of w * log2(w) stay below 2^60, so four of them add up in 64 bits
-constexpr int64_t kTieSlack =
-    1 << 10;  // times (classes + 1); w * log2(w) as a double is off by up to 2^8 such units
+constexpr int64_t kSmallTable = 1024;   // entries that are always worth a table
+constexpr int64_t kTablePerRow = 4;     // table entries per row: less memory than sorting the rows takes
+constexpr int kScoreBits = 60;          // scaled sums of w * log2(w) stay below 2^60, so four of them add up in 64 bits
+constexpr int64_t kTieSlack = 1 << 10;  // times (classes + 1); w * log2(w) as a double is off by up to 2^8 such units
 
 // w * log2(w) of integer weights as a scaled integer. Sums of integers telescope exactly, so the score of a
 // cut is the same number however the search arrived at it, and equal splits of equal counts are equal scores.
@@ -72,9 +70,7 @@ struct Rules {
 };
 
 // log2(3^k - 2) without overflow.
-double log2_description(int32_t k) {
-  return k * std::log2(3.0) + std::log1p(-2.0 * std::pow(3.0, -k)) / std::log(2.0);
-}
+double log2_description(int32_t k) { return k * std::log2(3.0) + std::log1p(-2.0 * std::pow(3.0, -k)) / std::log(2.0); }
 
 template <class Entropy>
 class CutSearch {
@@ -191,8 +187,8 @@ class CutSearch {
   bool passes_mdl(const Part& all, const Part& left, const Part& right) const {
     const double n = static_cast<double>(all.weight) * blocks_.unit;
     const double gain = cost(all) - cost(left) - cost(right);
-    const double delta = log2_description(all.n_classes) -
-                         (class_entropies(all) - class_entropies(left) - class_entropies(right));
+    const double delta =
+        log2_description(all.n_classes) - (class_entropies(all) - class_entropies(left) - class_entropies(right));
     return gain > std::log2(std::max(n - 1.0, 1.0)) + delta;
   }
 
@@ -213,8 +209,7 @@ class CutSearch {
   std::vector<Node> nodes_;
 };
 
-void search(const LabelledColumn& column, bool merge_pure_runs, const Rules& rules,
-            std::vector<double>& out) {
+void search(const LabelledColumn& column, bool merge_pure_runs, const Rules& rules, std::vector<double>& out) {
   out.clear();
   ValueBlocks blocks;
   sort_into_blocks(column, merge_pure_runs, blocks);

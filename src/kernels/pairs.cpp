@@ -11,8 +11,7 @@ PairLayout::PairLayout(std::vector<uint32_t> arity_, uint32_t n_classes_, uint32
   first_column.push_back(0);
   for (uint32_t a : arity) first_column.push_back(first_column.back() + a);
   block.push_back(0);
-  for (uint32_t i = begin; i < end; ++i)
-    block.push_back(block.back() + size_t{arity[i]} * n_classes * row_length(i));
+  for (uint32_t i = begin; i < end; ++i) block.push_back(block.back() + size_t{arity[i]} * n_classes * row_length(i));
 }
 
 namespace {

@@ -59,8 +59,7 @@ class Builder {
       for (uint32_t value : values)
         for (size_t y = 0; y < n_classes; ++y) {
           int32_t& c = cell[value * n_classes + y];
-          level.entry.push_back(
-              fill_.entry(view_, node[y], c, value, above, level.parent[context], n_classes, y));
+          level.entry.push_back(fill_.entry(view_, node[y], c, value, above, level.parent[context], n_classes, y));
           c = kNoNode;
         }
     }
@@ -79,9 +78,8 @@ class Builder {
       const size_t base = deeper.size();
       for (size_t i = 0; i < codes.size(); ++i) slot[codes[i]] = static_cast<uint32_t>(i);
       deeper.resize(base + codes.size() * n_classes, kNoNode);
-      for_children(node, n_classes, [&](size_t y, int32_t child) {
-        deeper[base + slot[tree_.branch[child]] * n_classes + y] = child;
-      });
+      for_children(node, n_classes,
+                   [&](size_t y, int32_t child) { deeper[base + slot[tree_.branch[child]] * n_classes + y] = child; });
       parent.insert(parent.end(), codes.size(), static_cast<uint32_t>(context));
     }
     return deeper;

@@ -32,9 +32,7 @@ def test_json_has_the_numbers_of_the_python_call(run, table):
 def test_rivals_learn_something(run):
     assert set(RIVALS) == set(rivals.RIVALS)
     with threadpool_limits(1):  # threads that wait for each other are slow on a busy machine
-        result = json.loads(
-            run(*EVALUATE[:4], "--repeats", "1", "--models", ",".join(RIVALS), "--json").stdout
-        )
+        result = json.loads(run(*EVALUATE[:4], "--repeats", "1", "--models", ",".join(RIVALS), "--json").stdout)
     errors = {line["model"]: line["zero_one_loss"] for line in result["summary"]}
     assert set(errors) == {"rf", "hgb", "logistic"}
     assert all(error < 0.4 for error in errors.values())

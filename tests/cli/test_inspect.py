@@ -10,9 +10,7 @@ def test_text(run, model):
     result = run("inspect", "m.cw")
     assert result.exit_code == 0, result.stderr
     assert "NBClassifier(" in result.stdout
-    rows = {
-        line.split()[1]: line.split() for line in result.stdout.splitlines() if line.strip()[:1].isdigit()
-    }
+    rows = {line.split()[1]: line.split() for line in result.stdout.splitlines() if line.strip()[:1].isdigit()}
     assert set(rows) == {"colour", "size", "postcode"}
     assert rows["colour"][2:4] == ["category", "3"]
     assert rows["size"][2] == "number"

@@ -77,9 +77,7 @@ def test_facts_that_do_not_fit_are_refused(changes, message):
         small(**changes)
 
 
-@pytest.mark.parametrize(
-    ("n_values", "index_type"), [(128, pa.int8()), (129, pa.int16()), (40_000, pa.int32())]
-)
+@pytest.mark.parametrize(("n_values", "index_type"), [(128, pa.int8()), (129, pa.int16()), (40_000, pa.int32())])
 def test_categories_use_the_narrowest_index(n_values, index_type):
     values = [str(v) for v in range(n_values)]
     column = categories(np.array([0, n_values - 1]), values)

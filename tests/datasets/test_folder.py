@@ -13,9 +13,7 @@ def path(tmp_path):
     labels = pa.array(["yes", "no", "yes"]).dictionary_encode()
     pq.write_table(pa.table({"class": labels, "a": [1, None, 3]}), tmp_path / "car.parquet")
     pq.write_table(pa.table({"a": [1, 2], "label": [7, 8]}), tmp_path / "other.parquet")
-    (tmp_path / "manifest.csv").write_text(
-        'name,rows,source,notes\ncar,3,"a shop, far away",tiny\nscale,625,UCI,\n'
-    )
+    (tmp_path / "manifest.csv").write_text('name,rows,source,notes\ncar,3,"a shop, far away",tiny\nscale,625,UCI,\n')
     (tmp_path / "README.md").write_text("not a data set")
     return tmp_path
 
@@ -78,9 +76,7 @@ def test_a_missing_or_empty_folder(path):
 
 
 def test_an_unknown_name_suggests_the_nearest(path):
-    with pytest.raises(
-        UnknownDatasetError, match=r"^no data set 'scales' .*did you mean 'scale'\?"
-    ) as caught:
+    with pytest.raises(UnknownDatasetError, match=r"^no data set 'scales' .*did you mean 'scale'\?") as caught:
         load_folder(path)["scales"]
     assert isinstance(caught.value, KeyError)
     assert isinstance(caught.value, DataError)
@@ -93,9 +89,7 @@ def test_a_file_without_the_class_column(path):
         load_folder(path)["other"]
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b"PAR1" + b[4:-40] + b[-36:]]
-)
+@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b"PAR1" + b[4:-40] + b[-36:]])
 def test_a_damaged_file(path, damage):
     file = path / "scale.parquet"
     file.write_bytes(damage(file.read_bytes()))

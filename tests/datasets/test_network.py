@@ -59,9 +59,7 @@ def test_true_posterior_is_calibrated_and_moderately_sharp():
     bins = np.digitize(proba[:, 1], np.linspace(0, 1, 11)[1:-1])
     for b in range(10):
         rows = bins == b
-        assert proba[rows, 1].mean() == pytest.approx(
-            np.mean(labels[rows] == 1), abs=2.5 / np.sqrt(rows.sum())
-        )
+        assert proba[rows, 1].mean() == pytest.approx(np.mean(labels[rows] == 1), abs=2.5 / np.sqrt(rows.sum()))
 
 
 def test_without_class_effect_the_posterior_is_the_prior():

@@ -34,9 +34,7 @@ def test_only_pixels_are_integers():
 
 
 def test_unknown_names_are_answered_with_the_known_ones():
-    with pytest.raises(
-        UnknownDatasetError, match=r"'tictactoe'.*did you mean 'tic-tac-toe'\? Known: balance-scale, "
-    ):
+    with pytest.raises(UnknownDatasetError, match=r"'tictactoe'.*did you mean 'tic-tac-toe'\? Known: balance-scale, "):
         load("tictactoe")
     with pytest.raises(UnknownDatasetError, match="Known: breast_cancer, digits, iris, wine"):
         load_sklearn("boston")

@@ -17,9 +17,7 @@ def matrix(dataset, dtype):
 
 def test_led_without_noise_shows_the_digits():
     dataset = make_led(2000, noise=0.0, random_state=3)
-    shown = {
-        (label, "".join(map(str, row))) for label, row in zip(dataset.y, matrix(dataset, int), strict=True)
-    }
+    shown = {(label, "".join(map(str, row))) for label, row in zip(dataset.y, matrix(dataset, int), strict=True)}
     digits = "1110111 0010010 1011101 1011011 0111010 1101011 1101111 1010010 1111111 1111011"
     assert shown == {(str(digit), lit) for digit, lit in enumerate(digits.split())}
 

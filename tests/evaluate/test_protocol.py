@@ -192,9 +192,7 @@ def test_progress_counts_the_cells():
 
 def run(store, models=None, **kwargs):
     settings = {"n_repeats": 3, "random_state": 1} | kwargs
-    return cross_validate(
-        models or {"p": Prior(), "q": Prior(alpha=1.0)}, {"iris": IRIS}, store=store, **settings
-    )
+    return cross_validate(models or {"p": Prior(), "q": Prior(alpha=1.0)}, {"iris": IRIS}, store=store, **settings)
 
 
 def test_a_second_run_fits_nothing_and_gives_the_same(tmp_path):
@@ -285,9 +283,7 @@ def test_other_settings_are_refused_before_any_work(tmp_path, change, named):
 def test_other_data_under_the_same_name_are_refused(tmp_path, data):
     run(tmp_path / "r.jsonl", {"p": Prior()})
     with pytest.raises(DataError, match="holds results of model 'p' on 'iris' with other settings"):
-        cross_validate(
-            {"p": Prior()}, {"iris": data}, n_repeats=3, random_state=1, store=tmp_path / "r.jsonl"
-        )
+        cross_validate({"p": Prior()}, {"iris": data}, n_repeats=3, random_state=1, store=tmp_path / "r.jsonl")
 
 
 def test_parameters_inside_pipelines_count(tmp_path):

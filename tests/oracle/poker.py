@@ -14,6 +14,4 @@ def hand_class(cards):
         return 9 if royal else 8 if straight else 5
     if straight:
         return 4
-    return {(4, 1): 7, (3, 2): 6, (3, 1, 1): 3, (2, 2, 1): 2, (2, 1, 1, 1): 1, (1, 1, 1, 1, 1): 0}[
-        tuple(groups)
-    ]
+    return {(4, 1): 7, (3, 2): 6, (3, 1, 1): 3, (2, 2, 1): 2, (2, 1, 1, 1): 1, (1, 1, 1, 1, 1): 0}[tuple(groups)]

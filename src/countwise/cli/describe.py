@@ -11,8 +11,7 @@ def describe(model: Any) -> dict[str, Any]:
     names = [column.name for column in columns]
     place = {int(attribute): position for position, attribute in enumerate(structure.order)}
     attributes = [
-        _column(column)
-        | {"place": place.get(i), "parents": [names[int(parent)] for parent in structure.parents[i]]}
+        _column(column) | {"place": place.get(i), "parents": [names[int(parent)] for parent in structure.parents[i]]}
         for i, column in enumerate(columns)
     ]
     return {

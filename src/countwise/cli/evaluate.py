@@ -34,13 +34,9 @@ def evaluate(  # noqa: PLR0917
     repeats: Annotated[int, typer.Option(min=1, help="Times that the data are split.")] = 5,
     folds: Annotated[int, typer.Option(min=2, help="Parts of each split.")] = 2,
     seed: Annotated[int, typer.Option(help="Seed of the splits.")] = 0,
-    categorical: Annotated[
-        str | None, typer.Option(help="Number columns that are categories: a,b,c.")
-    ] = None,
+    categorical: Annotated[str | None, typer.Option(help="Number columns that are categories: a,b,c.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
-    store: Annotated[
-        Path | None, typer.Option(help="Keep results here (.jsonl) and go on from them.")
-    ] = None,
+    store: Annotated[Path | None, typer.Option(help="Keep results here (.jsonl) and go on from them.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print rows and summary as JSON.")] = False,
     debug: Debug = False,
 ) -> None:

@@ -25,9 +25,7 @@ def fit(  # noqa: PLR0917
     model: Annotated[str, typer.Option(help="nb, tan, kdb (k by --param), kdb1 ... kdb5, or skdb.")] = "skdb",
     param: Annotated[list[str] | None, typer.Option(help="A parameter, name=value; may be repeated.")] = None,
     smoothing: Annotated[str | None, typer.Option(help="How counts become probabilities: m, hdp.")] = None,
-    categorical: Annotated[
-        str | None, typer.Option(help="Number columns that are categories: a,b,c.")
-    ] = None,
+    categorical: Annotated[str | None, typer.Option(help="Number columns that are categories: a,b,c.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column that holds the rows' weights.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
     max_memory: Annotated[str | None, typer.Option(help="Limit for the counts: 500MB, 2GB.")] = None,

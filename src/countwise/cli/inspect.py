@@ -78,9 +78,7 @@ def _show(facts: dict[str, Any]) -> None:
     unused = len(facts["attributes"])
     for a in sorted(facts["attributes"], key=lambda a: unused if a["place"] is None else a["place"]):
         place = "-" if a["place"] is None else str(a["place"] + 1)
-        table.add_row(
-            place, escape(a["name"]), a["kind"], str(a["n_values"]), escape(", ".join(a["parents"]))
-        )
+        table.add_row(place, escape(a["name"]), a["kind"], str(a["n_values"]), escape(", ".join(a["parents"])))
     console.print()
     console.print(table)
 

@@ -49,9 +49,7 @@ def predict(  # noqa: PLR0917
     began = time.perf_counter()
     with input_files(new) as files, _sink(out) as (path, kind), use_progress(reporter()):
         source = open_tables(files, _csv_types(classifier))
-        plan = _plan(
-            classifier, source.schema, keep or [], None if not proba else "log_p_" if as_log else "p_"
-        )
+        plan = _plan(classifier, source.schema, keep or [], None if not proba else "log_p_" if as_log else "p_")
         with table_writer(path, kind, plan.schema) as write, progress_bar("predict", _total(source)) as bar:
             n_rows = 0
             for table in _predictions(plan, source, batch_size):
@@ -83,9 +81,7 @@ def _plan(model: Any, source: pa.Schema, keep: list[str], prefix: str | None) ->
     if missing:
         rest = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
         have = ", ".join(source.names[:20])
-        raise failure(
-            f"columns missing from the new data: {', '.join(missing[:10])}{rest}", f"they have {have}"
-        )
+        raise failure(f"columns missing from the new data: {', '.join(missing[:10])}{rest}", f"they have {have}")
     fields = [source.field(name) for name in ids]
     fields.append(pa.field("prediction", pa.array(np.asarray(model.classes_).tolist()).type))
     if prefix is not None:

@@ -84,15 +84,19 @@ class StreamCodes(CodedData):
     """Read and coded anew for each pass; the next batch is prepared while this one is counted."""
 
     def __init__(
-        self, source: Source, codec: Codec, target_codec: CategoryCodec, n_rows: int, total_weight: float, threads: int
+        self,
+        source: Source,
+        codec: Codec,
+        target_codec: CategoryCodec,
+        n_rows: int,
+        total_weight: float,
+        threads: int,
     ) -> None:
         super().__init__(codec, n_rows, total_weight, source.weighted)
         self.source, self.codec, self.target_codec, self.threads = source, codec, target_codec, threads
 
     def _read(self) -> Iterator[CodedBatch]:
-        coded = (
-            encode_batch(batch, self.codec, self.target_codec, self.threads) for batch in self.source.batches()
-        )
+        coded = (encode_batch(batch, self.codec, self.target_codec, self.threads) for batch in self.source.batches())
         return (batch for batch in read_ahead(coded) if batch.n_rows)
 
 

@@ -102,8 +102,8 @@ def as_numbers(column: RawColumn, name: object) -> FloatArray:
     if t.is_boolean(dtype):
         column = column.cast(pa.uint8())
     if column.null_count == 0 and column.type == pa.float64():
-        return column.to_numpy()  # type: ignore[no-any-return]
-    return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+        return column.to_numpy()
+    return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
 
 
 def _microseconds(column: pa.Array) -> pa.Array:

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 BATCH_BYTES = 16 * 2**20  # of decoded columns; a few batches are in flight at once
 BYTES_PER_VALUE = 16  # text is wider than that, dictionary codes and numbers are narrower
-SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".arrow": "ipc", ".feather": "ipc"}
+SUFFIXES = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".arrow": "ipc",
+    ".feather": "ipc",
+}
 COMPRESSIONS = (".gz", ".bz2", ".zst", ".xz")
 
 
@@ -57,6 +64,7 @@ def scan(
     >>> model = cw.NBClassifier().fit(cw.scan(folder / "*.parquet", target="play"))
     >>> model.predict(pa.table({"sky": ["rain"]}))
     array(['no'], dtype=object)
+
     """
     return FileSource(path, target, weight, columns, batch_rows, null_values)
 
@@ -114,8 +122,8 @@ class FileSource(Source):
             raise DataError(f"{self.files[0]} cannot be read as {SUFFIXES[suffix]}: {error}") from error
 
     def _csv_format(self, delimiter: str) -> Any:
-        import pyarrow.csv as csv
         import pyarrow.dataset as ds
+        from pyarrow import csv
 
         convert = csv.ConvertOptions(strings_can_be_null=True)
         if self._null_values:
@@ -132,7 +140,9 @@ class FileSource(Source):
         import pyarrow.dataset as ds
 
         kind = SUFFIXES[_suffix(self.files[0])]
-        options = ds.ParquetFragmentScanOptions(use_buffered_stream=True, pre_buffer=False) if kind == "parquet" else None
+        options = (
+            ds.ParquetFragmentScanOptions(use_buffered_stream=True, pre_buffer=False) if kind == "parquet" else None
+        )
         for fragment in self._dataset.get_fragments():
             scanner = fragment.scanner(
                 schema=self._dataset.schema,
@@ -179,6 +189,7 @@ class StreamSource(Source):
         without arguments that returns an object with ``__arrow_c_stream__`` or an iterable of tables.
     target, weight : str
         As in :func:`scan`.
+
     """
 
     def __init__(

@@ -49,9 +49,7 @@ def _exact_union(a: _Summary, b: _Summary) -> _Summary:
     """The exact parts of both together."""
     if a.n_rows == 0 or b.n_rows == 0:
         return a if b.n_rows == 0 else b
-    values, weights = distinct_values(
-        np.concatenate((a.values, b.values)), np.concatenate((a.weights, b.weights))
-    )
+    values, weights = distinct_values(np.concatenate((a.values, b.values)), np.concatenate((a.weights, b.weights)))
     return _Summary(values, weights, a.n_rows + b.n_rows)
 
 
@@ -270,9 +268,7 @@ def _cells(sketches: list[QuantileSketch], n_cells: int) -> list[tuple[FloatArra
     curves = [sketch.curve() for sketch in sketches]
     pooled = added(curves)
     exact = [sketch.exact_values() for sketch in sketches]
-    values, weights = distinct_values(
-        np.concatenate([v for v, _ in exact]), np.concatenate([w for _, w in exact])
-    )
+    values, weights = distinct_values(np.concatenate([v for v, _ in exact]), np.concatenate([w for _, w in exact]))
     heavy = weights > pooled.total / n_cells
     heavy[[0, -1]] = True
     x, upto = _edges(pooled, values[heavy], n_cells)

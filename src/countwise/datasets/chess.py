@@ -7,9 +7,7 @@ import numpy.typing as npt
 
 from countwise.datasets.dataset import Dataset, categories, table
 
-DepthArray = npt.NDArray[
-    np.uint8
-]  # moves to the mate, shape (64, 64, 64): white king, white rook, black king
+DepthArray = npt.NDArray[np.uint8]  # moves to the mate, shape (64, 64, 64): white king, white rook, black king
 Mask = npt.NDArray[np.bool_]
 
 OUTCOMES = (
@@ -98,9 +96,7 @@ def solve() -> DepthArray:
         depth = new
 
 
-def _best(
-    depth: DepthArray, king_steps: npt.NDArray[np.intp], rook_moves: npt.NDArray[np.intp]
-) -> DepthArray:
+def _best(depth: DepthArray, king_steps: npt.NDArray[np.intp], rook_moves: npt.NDArray[np.intp]) -> DepthArray:
     """The least depth that one white move can reach; ``NOT_WON`` where there is none.
 
     The black king never stands in the rook's way: it would be in check with white to move.

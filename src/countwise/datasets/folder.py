@@ -30,9 +30,7 @@ class Folder(Mapping[str, Dataset]):
         self.path = Path(path)
         self.target = target
         if not self.path.is_dir():
-            raise DataError(
-                f"no folder {str(self.path)!r}; give the path of a folder with one Parquet file per set"
-            )
+            raise DataError(f"no folder {str(self.path)!r}; give the path of a folder with one Parquet file per set")
         self._files = {file.stem: file for file in sorted(self.path.glob("*.parquet"))}
         if not self._files:
             raise DataError(f"folder {str(self.path)!r} has no Parquet file (*.parquet)")

@@ -170,8 +170,7 @@ def random_network(
     rng = np.random.default_rng(random_state)
     arities = rng.integers(low, high + 1, size=n_attributes)
     parents = tuple(
-        tuple(sorted(rng.choice(i, size=min(i, n_parents), replace=False).tolist()))
-        for i in range(n_attributes)
+        tuple(sorted(rng.choice(i, size=min(i, n_parents), replace=False).tolist())) for i in range(n_attributes)
     )
     shapes = [(*arities[list(above)].tolist(), int(arities[i])) for i, above in enumerate(parents)]
     n_cells = n_classes * sum(prod(shape) for shape in shapes)

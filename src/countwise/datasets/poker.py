@@ -69,9 +69,7 @@ def hand_class(suits: npt.NDArray[Any], ranks: npt.NDArray[Any]) -> npt.NDArray[
     return result
 
 
-def make_poker(
-    n_rows: int | None = None, *, random_state: int | np.random.Generator | None = None
-) -> Dataset:
+def make_poker(n_rows: int | None = None, *, random_state: int | np.random.Generator | None = None) -> Dataset:
     """Five cards of a deck and the hand that they make.
 
     Attributes in UCI's order ``S1, C1, ..., S5, C5``: the suits as categories ``1`` to ``4``, the ranks as
@@ -133,7 +131,5 @@ def _all_hands() -> npt.NDArray[np.uint8]:
         n_higher = 51 - hands[:, -1].astype(np.int64)
         first = np.repeat(hands[:, -1].astype(np.int64) + 1, n_higher)
         rank_in_group = np.arange(n_higher.sum()) - np.repeat(np.cumsum(n_higher) - n_higher, n_higher)
-        hands = np.column_stack(
-            [np.repeat(hands, n_higher, axis=0), (first + rank_in_group).astype(np.uint8)]
-        )
+        hands = np.column_stack([np.repeat(hands, n_higher, axis=0), (first + rank_in_group).astype(np.uint8)])
     return hands

@@ -34,9 +34,7 @@ def load_tic_tac_toe() -> Dataset:
     marks = ("x", "o", "b")
     boards = _grid([3] * 9)
     n_x, n_o = (np.sum(boards == code, axis=1) for code in (0, 1))
-    x_won, o_won = (
-        np.any([np.all(boards[:, line] == code, axis=1) for line in LINES], axis=0) for code in (0, 1)
-    )
+    x_won, o_won = (np.any([np.all(boards[:, line] == code, axis=1) for line in LINES], axis=0) for code in (0, 1))
     # Two lines of one player always cross (three plus three marks are more than five), so one move made both.
     endings = (
         x_won & ~o_won & (n_x == n_o + 1),

@@ -19,14 +19,10 @@ class UnknownDatasetError(DataError, KeyError):
         return str(self.args[0])  # KeyError would print the message's repr
 
 
-def unknown_dataset(
-    name: object, names: Iterable[str], place: str, *, shown: int = 20
-) -> UnknownDatasetError:
+def unknown_dataset(name: object, names: Iterable[str], place: str, *, shown: int = 20) -> UnknownDatasetError:
     """The error for ``name``: it suggests the nearest name and lists the first ones."""
     known = sorted(names)
     nearest = get_close_matches(str(name).lower(), known, n=1, cutoff=0.5)
     hint = f"; did you mean {nearest[0]!r}?" if nearest else ";"
     rest = f", ... ({len(known):,} in all)" if len(known) > shown else ""
-    return UnknownDatasetError(
-        f"no data set {name!r} in {place}{hint} Known: {', '.join(known[:shown])}{rest}"
-    )
+    return UnknownDatasetError(f"no data set {name!r} in {place}{hint} Known: {', '.join(known[:shown])}{rest}")

@@ -38,9 +38,7 @@ def load_sklearn(name: str) -> Dataset:
     values = bunch.data.astype(np.int32) if name == "digits" else bunch.data
     return Dataset(
         name=name,
-        X=table(
-            {str(column): np.ascontiguousarray(values[:, i]) for i, column in enumerate(bunch.feature_names)}
-        ),
+        X=table({str(column): np.ascontiguousarray(values[:, i]) for i, column in enumerate(bunch.feature_names)}),
         y=bunch.target_names.astype(np.str_)[bunch.target],
         description=f"{SOURCES[name]}; as installed with scikit-learn.",
     )

@@ -1,5 +1,6 @@
 """What all classifiers share. ``fit`` reads like the data-flow table of the design: source, schema, codes,
-structure, counts, smoothing; prediction is codes, look-up, normalisation."""
+structure, counts, smoothing; prediction is codes, look-up, normalisation.
+"""
 
 from __future__ import annotations
 
@@ -83,6 +84,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         Categories and cut points of every column.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
     """
 
     def __init__(
@@ -103,6 +105,14 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    codec_: Codec
+    classes_: AnyArray
+    structure_: Structure
+    trees_: list[ContextTree]
+    class_counts_: FloatArray
+    smoother_: Smoother
+    _derived: Derived
 
     @abstractmethod
     def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:
@@ -134,6 +144,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             Class labels.
         sample_weight : array-like of shape (n_rows,), optional
             Row weights; an integer weight equals that many repetitions.
+
         """
         return self._fit(X, y, sample_weight, None)
 
@@ -203,7 +214,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """log P(class | row); always finite."""
+        """Log P(class | row); always finite."""
         joint = self._log_joint(X)
         top = joint.max(axis=1, keepdims=True)
         return joint - top - np.log(np.exp(joint - top).sum(axis=1, keepdims=True))
@@ -214,7 +225,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[np.argmax(proba, axis=1)]
 
     def log_likelihood(self, X: Any) -> FloatArray:
-        """log P(row) under the network, the class summed out; values never met in training are summed out too."""
+        """Log P(row) under the network, the class summed out; values never met in training are summed out too."""
         joint = self._log_joint(X)
         top = joint.max(axis=1)
         return top + np.log(np.exp(joint - top[:, None]).sum(axis=1))

@@ -47,7 +47,7 @@ def check_table(estimator: Any, X: Any, reset: bool) -> Any:
 
 
 def check_target(estimator: Any, y: Any) -> AnyArray:
-    """y as a vector of labels without gaps."""
+    """Y as a vector of labels without gaps."""
     if y is None:
         name = type(estimator).__name__
         raise DataError(f"This {name} estimator requires y to be passed, but the target y is None.")
@@ -69,7 +69,7 @@ def check_sample_weight(sample_weight: Any, X: Any) -> FloatArray | None:
     weights = check_weights(_check_sample_weight(sample_weight, X, dtype=np.float64))
     if not (weights > 0).any():
         raise DataError("all sample weights are zero: no row is left to learn from")
-    return weights  # type: ignore[no-any-return]
+    return weights
 
 
 def check_classes(classes: AnyArray) -> None:

@@ -31,6 +31,7 @@ class BNClassifier(NetworkClassifier):
     >>> model = cw.BNClassifier(structure={"x2": [], "x3": ["x2"]}).fit(X, y)
     >>> model.predict_proba(X[:1]).shape
     (1, 3)
+
     """
 
     def __init__(

@@ -41,6 +41,7 @@ class KDBClassifier(NetworkClassifier):
     >>> model = cw.KDBClassifier(k=2).fit(X, y)
     >>> model.predict_proba(X[:1]).shape
     (1, 3)
+
     """
 
     def __init__(

@@ -20,6 +20,7 @@ class NBClassifier(NetworkClassifier):
     >>> model = cw.NBClassifier().fit(X, y)
     >>> model.predict_proba(X[:1]).shape
     (1, 3)
+
     """
 
     def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:

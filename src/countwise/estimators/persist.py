@@ -30,7 +30,13 @@ if TYPE_CHECKING:
 MODELS = {c.__name__: c for c in (NBClassifier, TANClassifier, KDBClassifier, SKDBClassifier, BNClassifier)}
 PARTS = {c.__name__: c for c in (*SMOOTHERS.values(), *DISCRETISERS.values())}  # parameters that are objects
 TREE_ARRAYS = ("parent", "level_ptr", "cell_ptr", "cell_value", "cell_count", "cell_parent")
-LEARNED = ("n_attributes_", "k_", "n_passes_", "rank_error_", "n_features_in_")  # plain numbers, where present
+LEARNED = (
+    "n_attributes_",
+    "k_",
+    "n_passes_",
+    "rank_error_",
+    "n_features_in_",
+)  # plain numbers, where present
 
 
 def save_model(model: NetworkClassifier, path: str | os.PathLike[str]) -> None:
@@ -128,7 +134,10 @@ def _tree(family: Family, arity: int, prefix: str, arrays: dict[str, AnyArray]) 
 def _plain(value: Any) -> Any:
     """A parameter as JSON; smoothers and discretisers by class and parameters."""
     if type(value).__name__ in PARTS:
-        return {"object": type(value).__name__, "params": {k: _plain(v) for k, v in value.get_params().items()}}
+        return {
+            "object": type(value).__name__,
+            "params": {k: _plain(v) for k, v in value.get_params().items()},
+        }
     if isinstance(value, Structure):
         return {
             "object": "Structure",
@@ -188,5 +197,11 @@ def _column_in(entry: dict[str, Any], cuts: AnyArray | None) -> ColumnCodec:
 def _categories(entry: dict[str, Any]) -> pa.Array:
     import pyarrow as pa
 
-    types = {"string": pa.string(), "bool": pa.bool_(), "int64": pa.int64(), "double": pa.float64(), "null": pa.null()}
+    types = {
+        "string": pa.string(),
+        "bool": pa.bool_(),
+        "int64": pa.int64(),
+        "double": pa.float64(),
+        "null": pa.null(),
+    }
     return pa.array(entry["categories"], types[entry["type"]])

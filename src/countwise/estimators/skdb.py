@@ -48,6 +48,7 @@ class SKDBClassifier(KDBClassifier):
     >>> model = cw.SKDBClassifier(k=2).fit(X, y)
     >>> model.predict_proba(X[:1]).shape
     (1, 3)
+
     """
 
     def __init__(

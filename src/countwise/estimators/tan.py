@@ -27,6 +27,7 @@ class TANClassifier(NetworkClassifier):
     >>> model = cw.TANClassifier().fit(X, y)
     >>> model.predict_proba(X[:1]).shape
     (1, 3)
+
     """
 
     def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:

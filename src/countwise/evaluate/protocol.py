@@ -86,11 +86,7 @@ def cross_validate(
     if not models or n_repeats < 1:
         raise DataError("cross_validate: at least one model and n_repeats=1 are needed")
     with Store(store) as kept:
-        plans = [
-            _identity(problem, name, model) | protocol
-            for problem in problems
-            for name, model in models.items()
-        ]
+        plans = [_identity(problem, name, model) | protocol for problem in problems for name, model in models.items()]
         for plan in plans:  # before any work, so that a wrong store costs nothing
             kept.check_settings(plan)
         for plan in plans:

@@ -72,9 +72,7 @@ class Results:
         try:
             import pandas  # noqa: F401
         except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(
-                "to_pandas needs pandas: pip install pandas, or use to_arrow()"
-            ) from error
+            raise ModuleNotFoundError("to_pandas needs pandas: pip install pandas, or use to_arrow()") from error
         return self.to_arrow().to_pandas()
 
     def __str__(self) -> str:

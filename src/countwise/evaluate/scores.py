@@ -20,9 +20,7 @@ from countwise.errors import DataError
 
 ScoreFunction = Callable[..., float]
 
-LOG_EPSILON: Final = float(
-    np.finfo(np.float64).eps
-)  # 2.2e-16, as in scikit-learn: no row costs more than 36.04
+LOG_EPSILON: Final = float(np.finfo(np.float64).eps)  # 2.2e-16, as in scikit-learn: no row costs more than 36.04
 SUM_TOLERANCE: Final = 1e-4  # float32 probabilities of many classes must pass, log probabilities must not
 
 
@@ -246,9 +244,7 @@ def _aligned(
 ) -> tuple[npt.NDArray[np.int64], FloatArray, FloatArray]:
     """Codes, probabilities and weights that add up to 1."""
     codes, p = align(y_true, proba, classes)
-    weight: AnyArray = (
-        np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    )
+    weight: AnyArray = np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (len(p),):
         raise DataError(f"sample_weight: shape {weight.shape}, expected ({len(p)},)")
     if not (np.isfinite(weight).all() and (weight >= 0.0).all() and weight.sum() > 0.0):

@@ -50,9 +50,7 @@ class Store:
         old = self.settings.get(key)
         if old is None:
             return
-        differences = [
-            f"{k}: {old.get(k)!r} there, {v!r} now" for k, v in settings.items() if old.get(k) != v
-        ]
+        differences = [f"{k}: {old.get(k)!r} there, {v!r} now" for k, v in settings.items() if old.get(k) != v]
         if differences:
             error = DataError(
                 f"{self.path}: holds results of model {key[1]!r} on {key[0]!r} with other settings "

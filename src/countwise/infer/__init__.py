@@ -1,0 +1,1 @@
+"""From smoothed trees to predictions: compiled look-up, held-out choice, explanations."""

@@ -30,7 +30,9 @@ def smooth_network(
     """Smooth every tree; each has its own seed, spawned by position."""
     prior = single_node(class_counts)
     seeds = np.random.SeedSequence(seed).generate_state(len(trees) + 1)
-    smoothed = thread_map(lambda job: smoother.smooth(job[0].counts, int(job[1])), zip(trees, seeds[1:], strict=True), threads)
+    smoothed = thread_map(
+        lambda job: smoother.smooth(job[0].counts, int(job[1])), zip(trees, seeds[1:], strict=True), threads
+    )
     proba = dense_proba(prior, smoother.smooth(prior, int(seeds[0])))[0]
     return Parameters(np.log(proba), tuple(smoothed))
 
@@ -57,7 +59,7 @@ class Network:
             )
 
     def log_joint(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
-        """log P(x, y) for every row and class."""
+        """Log P(x, y) for every row and class."""
         out = np.empty((batch.n_rows, len(self.log_prior)))
         self.lookup.log_joint(batch.codes, self.arity, self.log_prior, batch.n_rows, threads, out.reshape(-1))
         return out

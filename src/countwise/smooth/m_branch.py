@@ -27,6 +27,7 @@ class MBranch(Smoother):
     ----------
     m : float
         Strength at the leaves; 4 in Ferri, Flach and Hernandez-Orallo (2003).
+
     """
 
     def __init__(self, m: float = 4.0) -> None:

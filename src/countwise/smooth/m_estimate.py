@@ -44,6 +44,7 @@ class MEstimate(Smoother):
     m : float or "holdout"
         Pseudo-counts, spread evenly over the K values; 0 is :class:`MLE`. "holdout" takes the best of
         {0, 0.05, 0.2, 1, 5, 20} on min(N / 10, 5000) held-out rows (paper 000, section 6.1).
+
     """
 
     def __init__(self, m: float | str = 1.0) -> None:

@@ -30,5 +30,6 @@ def conditional_mutual_information(stats: PairStatistics) -> FloatArray:
 
 def _clean(value: FloatArray) -> FloatArray:
     """Information is not negative, and differences below the rounding error of the sums are not differences:
-    rounding to 12 decimals lets the tie rules decide, whatever the order of the columns."""
+    rounding to 12 decimals lets the tie rules decide, whatever the order of the columns.
+    """
     return np.maximum(np.round(value, 12), 0.0)

@@ -175,7 +175,7 @@ class _SparsePairs:
             weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
             counts = np.concatenate([self.counts[position], weights])
             self.keys[position], where = np.unique(keys, return_inverse=True)
-            self.counts[position] = np.bincount(where, counts)
+            self.counts[position] = np.bincount(where, counts).astype(np.float64, copy=False)
 
         thread_map(one, range(len(self.pairs)), threads)
 

@@ -91,7 +91,9 @@ def given_structure(names: Sequence[str], parents: Mapping[Any, Sequence[Any]] |
     absent = sorted({names[p] for ps in of.values() for p in ps if p not in of})
     if absent:
         raise DataError(f"structure uses {absent} as parents but does not list them as attributes")
-    return Structure(tuple(names), tuple(_sorted_parents_first(of, names)), tuple(of.get(i, ()) for i in range(len(names))))
+    return Structure(
+        tuple(names), tuple(_sorted_parents_first(of, names)), tuple(of.get(i, ()) for i in range(len(names)))
+    )
 
 
 def _sorted_parents_first(of: dict[int, tuple[int, ...]], names: Sequence[str]) -> list[int]:

@@ -17,12 +17,13 @@ def tan(names: Sequence[str], mi: FloatArray, cmi: FloatArray) -> Structure:
     """
     n = len(names)
     root = int(np.argmax(mi))
-    order, parents = [root], [()] * n
+    order = [root]
+    parents: list[tuple[int, ...]] = [()] * n
     best, best_from = cmi[root].copy(), np.full(n, root)
     best[root] = -1.0
     for _ in range(n - 1):
         child = int(np.argmax(best))
-        parents[child] = (int(best_from[child]),)  # type: ignore[call-overload]
+        parents[child] = (int(best_from[child]),)
         order.append(child)
         best[child] = -1.0
         better = (cmi[child] > best) & (best >= 0)

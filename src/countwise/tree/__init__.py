@@ -1,0 +1,1 @@
+"""Count trees and how rows reach their nodes."""

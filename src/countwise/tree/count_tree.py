@@ -51,7 +51,14 @@ class CountTree:
     @property
     def nbytes(self) -> int:
         """Memory of the arrays."""
-        arrays = (self.parent, self.level_ptr, self.cell_ptr, self.cell_value, self.cell_count, self.cell_parent)
+        arrays = (
+            self.parent,
+            self.level_ptr,
+            self.cell_ptr,
+            self.cell_value,
+            self.cell_count,
+            self.cell_parent,
+        )
         return sum(array.nbytes for array in arrays)
 
     @cached_property
@@ -62,7 +69,7 @@ class CountTree:
     @cached_property
     def total(self) -> FloatArray:
         """The count of every node, N_j."""
-        return np.bincount(self.cell_node, self.cell_count, minlength=self.n_nodes)
+        return np.bincount(self.cell_node, self.cell_count, minlength=self.n_nodes).astype(np.float64, copy=False)
 
     def level_cells(self, level: int) -> slice:
         """The cells of one level."""

@@ -84,9 +84,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     _supervised = False
 
     @abstractmethod
-    def cuts(
-        self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int
-    ) -> FloatArray:
+    def cuts(self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int) -> FloatArray:
         """Ascending cut points of one column.
 
         A pure function of the weighted rows: their order does not matter, a weight of 2 is a row given
@@ -145,9 +143,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         known = ~np.isnan(values)
         if known.all():
             return self.cuts(values, classes, weights, n_classes)
-        return self.cuts(
-            values[known], classes[known], None if weights is None else weights[known], n_classes
-        )
+        return self.cuts(values[known], classes[known], None if weights is None else weights[known], n_classes)
 
     def _refuse_infinite(self, X: AnyArray) -> None:
         infinite = np.flatnonzero(np.isinf(X).any(axis=0))

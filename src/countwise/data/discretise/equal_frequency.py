@@ -39,9 +39,7 @@ class EqualFrequency(Discretiser):
         self.n_bins = n_bins
         self.cap = cap
 
-    def cuts(
-        self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int
-    ) -> FloatArray:
+    def cuts(self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int) -> FloatArray:
         """Ascending cut points of one column: see :meth:`Discretiser.cuts`."""
         distinct, mass = distinct_values(values, weights)
         n_bins = self._n_bins(float(mass.sum()))

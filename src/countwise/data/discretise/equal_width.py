@@ -27,9 +27,7 @@ class EqualWidth(Discretiser):
     def __init__(self, n_bins: int = 10) -> None:
         self.n_bins = n_bins
 
-    def cuts(
-        self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int
-    ) -> FloatArray:
+    def cuts(self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int) -> FloatArray:
         """Ascending cut points of one column: see :meth:`Discretiser.cuts`."""
         n_bins = check_count("n_bins", self.n_bins, 1)
         if weights is not None:

@@ -35,9 +35,7 @@ class KMeansBins(Discretiser):
     def __init__(self, n_bins: int = 10) -> None:
         self.n_bins = n_bins
 
-    def cuts(
-        self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int
-    ) -> FloatArray:
+    def cuts(self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int) -> FloatArray:
         """Ascending cut points of one column: see :meth:`Discretiser.cuts`."""
         n_bins = check_count("n_bins", self.n_bins, 1)
         distinct, mass = distinct_values(values, weights)
@@ -49,9 +47,7 @@ class KMeansBins(Discretiser):
         cuts = inner * scale + shift
         # Rounding in the change of scale must not move a cut past a value.
         left = np.searchsorted(unit, inner, side="right") - 1
-        return np.unique(
-            np.where((cuts >= distinct[left]) & (cuts < distinct[left + 1]), cuts, distinct[left])
-        )
+        return np.unique(np.where((cuts >= distinct[left]) & (cuts < distinct[left + 1]), cuts, distinct[left]))
 
 
 def _standardised(values: FloatArray) -> tuple[FloatArray, float, float]:

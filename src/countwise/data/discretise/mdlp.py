@@ -45,8 +45,6 @@ class MDLP(Discretiser):
 
     _supervised = True
 
-    def cuts(
-        self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int
-    ) -> FloatArray:
+    def cuts(self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int) -> FloatArray:
         """Ascending cut points of one column: see :meth:`Discretiser.cuts`; releases the GIL."""
         return _kernels.mdlp_cuts(values, classes, weights, n_classes)

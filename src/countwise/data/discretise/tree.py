@@ -42,13 +42,9 @@ class TreeBins(Discretiser):
         self.min_samples = min_samples
         self.prune = prune
 
-    def cuts(
-        self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int
-    ) -> FloatArray:
+    def cuts(self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int) -> FloatArray:
         """Ascending cut points of one column: see :meth:`Discretiser.cuts`; releases the GIL."""
         depth = check_count("max_depth", self.max_depth, 1)
         if not self.min_samples >= 0:
             raise DataError(f"min_samples must not be negative, not {self.min_samples!r}")
-        return _kernels.tree_cuts(
-            values, classes, weights, n_classes, depth, float(self.min_samples), bool(self.prune)
-        )
+        return _kernels.tree_cuts(values, classes, weights, n_classes, depth, float(self.min_samples), bool(self.prune))
