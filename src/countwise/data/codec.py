@@ -8,6 +8,7 @@ Counting never sees it; prediction backs off.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,7 +119,7 @@ class NumberCodec:
         if self.n_bins == 1:
             bins = ["(any number)"]
         elif self.n_bins > 1:
-            inner = [f"({low}, {high}]" for low, high in zip(edges, edges[1:], strict=False)]
+            inner = [f"({low}, {high}]" for low, high in pairwise(edges)]
             bins = [f"<= {edges[0]}", *inner, f"> {edges[-1]}"]
         return bins + ["(missing)"] * self.has_missing
 

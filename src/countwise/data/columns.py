@@ -35,6 +35,11 @@ def raw_column(values: Any, name: object) -> RawColumn:
     return values
 
 
+def is_missing(value: Any) -> bool:
+    """None, NaN and NaT."""
+    return value is None or bool(value != value)  # noqa: PLR0124 - only NaN and NaT differ from themselves
+
+
 def _arrow_of_objects(values: AnyArray, name: object) -> pa.Array:
     import pyarrow as pa
 
@@ -43,7 +48,7 @@ def _arrow_of_objects(values: AnyArray, name: object) -> pa.Array:
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         pass
     # Arrow found more than one type: numbers of several types are numbers, anything else with text is text.
-    present = [value for value in values.tolist() if value is not None and value == value]
+    present = [value for value in values.tolist() if not is_missing(value)]
     strangers = [v for v in present if not isinstance(v, (str, bytes, bool, int, float, np.generic))]
     if strangers:
         raise ColumnTypeError(
@@ -56,7 +61,7 @@ def _arrow_of_objects(values: AnyArray, name: object) -> pa.Array:
             f"column {name!r} mixes text with other types ({', '.join(kinds)}); make it all text, "
             f"for example df[{name!r}].astype(str)"
         )
-    return pa.array([None if v is None or v != v else float(v) for v in values.tolist()], pa.float64())
+    return pa.array([None if is_missing(v) else float(v) for v in values.tolist()], pa.float64())
 
 
 def kind_of(column: RawColumn, name: object) -> Kind:

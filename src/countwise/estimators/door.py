@@ -11,6 +11,7 @@ from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
+from countwise.data.columns import is_missing
 from countwise.data.files import check_weights
 from countwise.data.source import MemorySource, RawBatch, Source, is_frame
 from countwise.dtypes import AnyArray, FloatArray
@@ -53,7 +54,7 @@ def check_target(estimator: Any, y: Any) -> AnyArray:
         raise DataError(f"This {name} estimator requires y to be passed, but the target y is None.")
     y = column_or_1d(y.to_numpy(zero_copy_only=False) if hasattr(y, "combine_chunks") else y, warn=True)
     if y.dtype.kind in "Of":
-        missing = sum(value is None or value != value for value in y.tolist())
+        missing = sum(is_missing(value) for value in y.tolist())
         if missing:
             raise DataError(f"Input y contains NaN: the target is missing in {missing} row(s); drop these rows")
     if y.dtype.kind == "f":

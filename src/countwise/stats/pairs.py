@@ -132,7 +132,7 @@ def _add_singles(batch: CodedBatch, n_classes: int, out: list[FloatArray]) -> No
     assert batch.target is not None
     for codes, table in zip(batch.codes, out, strict=True):
         key = codes.astype(np.int64) * n_classes + batch.target
-        table += np.bincount(key, batch.weights, minlength=table.size).reshape(table.shape)
+        np.add(table, np.bincount(key, batch.weights, minlength=table.size).reshape(table.shape), out=table)
 
 
 class _DensePairs:
