@@ -302,7 +302,7 @@ NB_MODULE(_kernels, m) {
             const double* w = weights_of(weights, n_rows);
             expect_size(out.shape(0), (self.n_terms() + 1) * self.n_levels(), "out must be attributes+1 x levels");
             nb::gil_scoped_release release;
-            self.losses(columns, column_of(target, 0), w, n_rows, static_cast<Loss>(loss), n_threads, out.data());
+            self.losses({columns, column_of(target, 0), w, static_cast<Loss>(loss)}, n_rows, n_threads, out.data());
           },
           "columns"_a, "arity"_a, "target"_a, "weights"_a.none(), "loss"_a, "n_threads"_a, "out"_a.noconvert());
   m.attr("LOSS_UNIT") = kLossUnit;

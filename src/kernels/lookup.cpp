@@ -48,14 +48,13 @@ CW_INLINE void add_term(const Term& term, const std::vector<Column>& columns, si
   });
 }
 
+// Attribute by attribute over a whole share of rows, so that one attribute's trie stays in the cache meanwhile.
 CW_CLONES void log_joint_rows(const std::vector<Term>& terms, const std::vector<Column>& columns,
                               const double* log_prior, size_t n_classes, size_t begin, size_t end, double* out) {
-  for (size_t start = begin; start < end; start += kBlock) {
-    const size_t rows = std::min(kBlock, end - start);
-    double* block = out + start * n_classes;
-    for (size_t r = 0; r < rows; ++r) std::copy(log_prior, log_prior + n_classes, block + r * n_classes);
-    for (const Term& term : terms) add_term(term, columns, start, rows, n_classes, n_classes, block);
-  }
+  for (size_t row = begin; row < end; ++row) std::copy(log_prior, log_prior + n_classes, out + row * n_classes);
+  for (const Term& term : terms)
+    for (size_t start = begin; start < end; start += kBlock)
+      add_term(term, columns, start, std::min(kBlock, end - start), n_classes, n_classes, out + start * n_classes);
 }
 
 }  // namespace
@@ -78,78 +77,149 @@ void Lookup::contributions(const std::vector<Column>& columns, size_t n_rows, in
   });
 }
 
-void LeaveOneOut::row_losses(const std::vector<Column>& columns, size_t row, uint32_t y, double weight, Loss loss,
-                             std::vector<double>& score, std::vector<double>& estimate, int64_t* out) const {
-  const size_t C = n_classes_;
-  const double left_out = std::min(weight, 1.0);
-  double total = 0;
-  for (double count : class_counts_) total += count;
-  for (size_t c = 0; c < C; ++c)
-    score[c] = (class_counts_[c] - (c == y ? left_out : 0) + m_ / C) / (total - left_out + m_);
-  for (size_t k = 1; k < n_levels_; ++k) std::copy_n(score.begin(), C, score.begin() + k * C);
-
-  auto record = [&](size_t n_attributes) {
-    for (size_t k = 0; k < n_levels_; ++k) {
-      double* s = &score[k * C];
-      double sum = 0, best = -1;
-      size_t winner = 0;
-      for (size_t c = 0; c < C; ++c) {
-        sum += s[c];
-        if (s[c] > best) best = s[c], winner = c;
-      }
-      for (size_t c = 0; c < C; ++c) s[c] = std::max(s[c] / sum, std::numeric_limits<double>::min());
-      const double p = s[y];
-      const double value = loss == Loss::kSquared   ? (1 - p) * (1 - p)
-                           : loss == Loss::kZeroOne ? static_cast<double>(winner != y)
-                                                    : -std::log(p);
-      out[n_attributes * n_levels_ + k] += std::llround(weight * value * kLossUnit);
-    }
-  };
-
-  // A context that no other row has seen does not exist without this one: the level above speaks for it.
-  auto estimate_or_above = [&](double count, double n, size_t arity, double above) {
-    return n > 1e-9 ? (count + m_ / arity) / (n + m_) : above;
-  };
-
-  record(0);
-  for (size_t t = 0; t < terms_.size(); ++t) {
-    const Term& term = terms_[t];
-    const uint32_t value = code_at(columns[term.child], row);
-    const double K = term.child_arity;
-    std::fill(estimate.begin(), estimate.end(), (root_counts_[t][value] - left_out + m_ / K) / (total - left_out + m_));
-    uint32_t node = 0;
-    for (size_t level = 0; level < n_levels_; ++level) {
-      // The row was counted, so every step of its own walk exists.
-      if (level > 0 && level <= term.parents.size())
-        node = term.levels[level - 1].next.find(node, code_at(columns[term.parents[level - 1]], row));
-      if (level <= term.parents.size()) {
-        const TrieLevel& here = term.levels[level];
-        const double* n = &here.node[node * C];
-        const double* count = &here.entry[here.values.find(node, value) * C];
-        for (size_t c = 0; c < C; ++c) {
-          const double out_of = c == y ? left_out : 0;
-          estimate[c] = estimate_or_above(count[c] - out_of, n[c] - out_of, term.child_arity, estimate[c]);
-        }
-      }
-      for (size_t c = 0; c < C; ++c) score[level * C + c] *= estimate[c];
-    }
-    record(t + 1);
+// The losses of a share of rows: term by term, in blocks, one level of all rows of a block after the other.
+class LeaveOneOut::Share {
+ public:
+  Share(const LeaveOneOut& model, const LossRows& rows, size_t begin, size_t end, int64_t* out)
+      : model_(model),
+        rows_(rows),
+        begin_(begin),
+        n_rows_(end - begin),
+        n_classes_(model.n_classes_),
+        score_(model.n_levels_ * n_rows_ * n_classes_),
+        estimate_(kBlock * n_classes_),
+        out_(out) {
+    for (double count : model.class_counts_) total_ += count;
   }
+
+  void run() {
+    start_with_prior();
+    for (size_t t = 0; t < model_.terms_.size(); ++t)
+      for (size_t start = 0; start < n_rows_; start += kBlock) add_term(t, start, std::min(kBlock, n_rows_ - start));
+  }
+
+ private:
+  double* score(size_t level, size_t row) { return &score_[(level * n_rows_ + row) * n_classes_]; }
+  double weight(size_t row) const { return rows_.weights ? rows_.weights[begin_ + row] : 1.0; }
+
+  void start_with_prior() {
+    for (size_t start = 0; start < n_rows_; start += kBlock) {
+      const size_t rows = std::min(kBlock, n_rows_ - start);
+      load_rows(start, rows);
+      for (size_t r = 0; r < rows; ++r)
+        for (size_t c = 0; c < n_classes_; ++c) {
+          const double count = model_.class_counts_[c] - (c == target_[r] ? left_out_[r] : 0);
+          estimate_[r * n_classes_ + c] = (count + model_.m_ / n_classes_) / (total_ - left_out_[r] + model_.m_);
+        }
+      for (size_t level = 0; level < model_.n_levels_; ++level) {
+        std::fill_n(score(level, start), rows * n_classes_, 1.0);
+        multiply_and_record(0, level, start, rows);
+      }
+    }
+  }
+
+  void load_rows(size_t start, size_t rows) {
+    for (size_t r = 0; r < rows; ++r) {
+      target_[r] = code_at(rows_.target, begin_ + start + r);
+      left_out_[r] = std::min(weight(start + r), 1.0);
+    }
+  }
+
+  CW_INLINE void add_term(size_t t, size_t start, size_t rows) {
+    const Term& term = model_.terms_[t];
+    const double share = model_.m_ / term.child_arity;
+    load_rows(start, rows);
+    for (size_t r = 0; r < rows; ++r) {
+      value_[r] = code_at(rows_.columns[term.child], begin_ + start + r);
+      node_[r] = 0;
+      const double marginal = model_.root_counts_[t][value_[r]] - left_out_[r] + share;
+      std::fill_n(&estimate_[r * n_classes_], n_classes_, marginal / (total_ - left_out_[r] + model_.m_));
+    }
+    for (size_t level = 0; level < model_.n_levels_; ++level) {
+      if (level <= term.parents.size()) estimate(term, level, share, start, rows);
+      multiply_and_record(t + 1, level, start, rows);
+    }
+  }
+
+  // The row was counted, so every step of its own walk exists. A context that no other row has seen does not exist
+  // without this one: the level above speaks for it.
+  CW_INLINE void estimate(const Term& term, size_t level, double share, size_t start, size_t rows) {
+    if (level > 0) {
+      const Column& column = rows_.columns[term.parents[level - 1]];
+      const Children& next = term.levels[level - 1].next;
+      for (size_t r = 0; r < rows; ++r) node_[r] = next.find(node_[r], code_at(column, begin_ + start + r));
+    }
+    const TrieLevel& here = term.levels[level];
+    for (size_t r = 0; r < rows; ++r) entry_[r] = here.values.find(node_[r], value_[r]);
+    for (size_t r = 0; r < rows; ++r) {
+      const double* n = &here.node[node_[r] * n_classes_];
+      const double* count = &here.entry[entry_[r] * n_classes_];
+      for (size_t c = 0; c < n_classes_; ++c) {
+        const double out_of = c == target_[r] ? left_out_[r] : 0;
+        const double rest = n[c] - out_of;
+        double& p = estimate_[r * n_classes_ + c];
+        p = rest > kNothing ? (count[c] - out_of + share) / (rest + model_.m_) : p;
+      }
+    }
+  }
+
+  CW_INLINE void multiply_and_record(size_t n_attributes, size_t level, size_t start, size_t rows) {
+    int64_t sum_of_losses = 0;
+    for (size_t r = 0; r < rows; ++r) {
+      double* s = score(level, start + r);
+      const double* p = &estimate_[r * n_classes_];
+      double sum = 0;
+      for (size_t c = 0; c < n_classes_; ++c) sum += s[c] *= p[c];
+      if (sum < kTiny) sum = rescale(s, sum);
+      sum_of_losses += std::llround(weight(start + r) * loss(s, target_[r], s[target_[r]] / sum) * kLossUnit);
+    }
+    out_[n_attributes * model_.n_levels_ + level] += sum_of_losses;
+  }
+
+  // Scores that have become very small are made to sum to 1; no class is ever impossible.
+  double rescale(double* s, double sum) const {
+    double rescaled = 0;
+    for (size_t c = 0; c < n_classes_; ++c) rescaled += s[c] = std::max(s[c] / sum, kTiny);
+    return rescaled;
+  }
+
+  CW_INLINE double loss(const double* s, uint32_t y, double p) const {
+    switch (rows_.loss) {
+      case Loss::kSquared:
+        return (1 - p) * (1 - p);
+      case Loss::kZeroOne:
+        return std::max_element(s, s + n_classes_) - s != y;
+      default:
+        return -std::log(std::max(p, kTiny));
+    }
+  }
+
+  static constexpr double kNothing = 1e-9;  // what rounding may leave of a real weight
+  static constexpr double kTiny = 1e-200;   // a factor of at least 1e-100 may follow before scores are rescaled
+  const LeaveOneOut& model_;
+  const LossRows& rows_;
+  const size_t begin_, n_rows_, n_classes_;
+  std::vector<double> score_;  // [level][row][class]
+  std::vector<double> estimate_;
+  double left_out_[kBlock] = {};
+  uint32_t target_[kBlock] = {}, value_[kBlock] = {}, node_[kBlock] = {}, entry_[kBlock] = {};
+  double total_ = 0;
+  int64_t* out_;
+};
+
+CW_CLONES void LeaveOneOut::share_losses(const LossRows& rows, size_t begin, size_t end, int64_t* out) const {
+  Share(*this, rows, begin, end, out).run();
 }
 
-void LeaveOneOut::losses(const std::vector<Column>& columns, const Column& target, const double* weights, size_t n_rows,
-                         Loss loss, int n_threads, int64_t* out) const {
-  const size_t n_shares = std::max<size_t>(1, std::min<size_t>(n_threads < 1 ? 1 : n_threads, n_rows));
+void LeaveOneOut::losses(const LossRows& rows, size_t n_rows, int n_threads, int64_t* out) const {
   const size_t surface = (terms_.size() + 1) * n_levels_;
-  std::vector<std::vector<int64_t>> sums(n_shares, std::vector<int64_t>(surface, 0));
-  parallel_for(n_shares, n_threads, [&](size_t share) {
-    std::vector<double> score(size_t{n_levels_} * n_classes_), estimate(n_classes_);
-    for (size_t row = n_rows * share / n_shares; row < n_rows * (share + 1) / n_shares; ++row)
-      row_losses(columns, row, code_at(target, row), weights ? weights[row] : 1.0, loss, score, estimate,
-                 sums[share].data());
+  std::mutex adding;
+  parallel_for((n_rows + kShare - 1) / kShare, n_threads, [&](size_t share) {
+    std::vector<int64_t> sums(surface, 0);
+    share_losses(rows, share * kShare, std::min(n_rows, (share + 1) * kShare), sums.data());
+    std::lock_guard<std::mutex> lock(adding);
+    for (size_t i = 0; i < surface; ++i) out[i] += sums[i];
   });
-  for (const auto& sum : sums)
-    for (size_t i = 0; i < surface; ++i) out[i] += sum[i];
 }
 
 void softmax_rows(size_t n_rows, size_t n_classes, int n_threads, double* out) {

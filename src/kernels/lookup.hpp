@@ -40,6 +40,14 @@ enum class Loss { kSquared = 0, kZeroOne = 1, kLog = 2 };
 // Losses are summed as whole numbers of 2^-32, so that sums do not depend on the order of the rows.
 constexpr double kLossUnit = 4294967296.0;
 
+// The rows to score: codes, classes, weights (or null), and how to judge a prediction.
+struct LossRows {
+  const std::vector<Column>& columns;
+  Column target;
+  const double* weights;
+  Loss loss;
+};
+
 // Counts of the terms in the order in which attributes enter the model.
 class LeaveOneOut {
  public:
@@ -54,14 +62,13 @@ class LeaveOneOut {
 
   // out[a][k] += the loss, in units, of the model of the first a attributes with at most k parents each, with
   // each row left out of all counts. A row of weight w loses min(w, 1) and its loss counts w times.
-  void losses(const std::vector<Column>& columns, const Column& target, const double* weights, size_t n_rows, Loss loss,
-              int n_threads, int64_t* out) const;
+  void losses(const LossRows& rows, size_t n_rows, int n_threads, int64_t* out) const;
   size_t n_terms() const { return terms_.size(); }
   uint32_t n_levels() const { return n_levels_; }
 
  private:
-  void row_losses(const std::vector<Column>& columns, size_t row, uint32_t y, double weight, Loss loss,
-                  std::vector<double>& score, std::vector<double>& estimate, int64_t* out) const;
+  class Share;
+  void share_losses(const LossRows& rows, size_t begin, size_t end, int64_t* out) const;
 
   uint32_t n_classes_, n_levels_;
   double m_;
