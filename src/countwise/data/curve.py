@@ -80,7 +80,7 @@ def added(curves: Sequence[Curve]) -> Curve:
     curves = [curve for curve in curves if len(curve.x)]
     if len(curves) < 2:
         return curves[0] if curves else EMPTY_CURVE
-    if len(curves) > 2:  # in pairs: many curves would cost the square of their number at once
+    if len(curves) > 4:  # in halves: many curves would cost the square of their number at once
         half = len(curves) // 2
         return added([added(curves[:half]), added(curves[half:])])
     x = np.unique(np.concatenate([curve.x for curve in curves]))

@@ -7,7 +7,7 @@ import numpy as np
 
 from countwise.data.curve import EMPTY_CURVE, Curve, added, steps
 from countwise.data.discretise.base import distinct_values, midpoints
-from countwise.dtypes import INT, AnyArray, FloatArray, IntArray
+from countwise.dtypes import FLOAT, INT, AnyArray, FloatArray, IntArray
 
 MIN_CAPACITY: Final = 64
 MAX_CAPACITY: Final = 4096
@@ -73,7 +73,7 @@ def _resampled(a: _Summary, b: _Summary, capacity: int) -> _Summary:
     curve, mass = EMPTY_CURVE, 0.0
     if rest.total > 0:
         mass = rest.total / n_knots
-        ranks = (np.arange(n_knots) + 0.5) * mass
+        ranks = np.arange(0.5, n_knots, dtype=FLOAT) * mass
         curve = Curve(
             np.concatenate((rest.x[:1], rest.inverse(ranks), rest.x[-1:])),
             np.concatenate(([0.0], ranks, [rest.total])),
@@ -293,7 +293,7 @@ def _rank_grid(sketch: QuantileSketch) -> float:
 
 def _edges(pooled: Curve, heavy: FloatArray, n_cells: int) -> tuple[FloatArray, AnyArray]:
     """Ascending edges between cells: x, and whether the lower cell includes x; a heavy value is a cell."""
-    inner = pooled.inverse(np.arange(1, n_cells) * (pooled.total / n_cells))
+    inner = pooled.inverse(np.arange(1, n_cells, dtype=FLOAT) * (pooled.total / n_cells))
     x = np.concatenate((inner, heavy, heavy))
     upto = np.repeat([True, False, True], [len(inner), len(heavy), len(heavy)])
     order = np.lexsort((upto, x))
