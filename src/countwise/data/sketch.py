@@ -6,7 +6,6 @@ from typing import Final, Self
 import numpy as np
 
 from countwise.data.curve import Curve, added, empty_curve, steps
-from countwise.data.discretise.base import midpoints
 from countwise.dtypes import FLOAT, INT, AnyArray, FloatArray, IntArray
 
 MIN_CAPACITY: Final = 64
@@ -349,11 +348,7 @@ def _edges(inner: FloatArray, kept: FloatArray) -> tuple[FloatArray, AnyArray]:
 def _middles(curve: Curve, x: FloatArray, upto: AnyArray) -> FloatArray:
     """The value of each cell between neighbouring edges: where half of its weight is reached."""
     ranks = curve.at(x, upto).sum(axis=1)
-    lo, hi = x[:-1], x[1:]
-    middles = np.clip(curve.along(0.5 * (ranks[:-1] + ranks[1:]))[0], lo, hi)
-    open_above = ~upto[1:] & (middles == hi) & (lo < hi)
-    middles[open_above] = midpoints(lo[open_above], hi[open_above])
-    return middles
+    return np.clip(curve.along(0.5 * (ranks[:-1] + ranks[1:]))[0], x[:-1], x[1:])
 
 
 def sketch_capacity(n_columns: int, n_classes: int, budget_bytes: int) -> int:
