@@ -62,6 +62,14 @@ CW_INLINE uint32_t code_at(const Column& column, size_t row) {
   }
 }
 
+CW_INLINE void prefetch(const void* address) {
+#if defined(__GNUC__)
+  __builtin_prefetch(address);
+#else
+  (void)address;
+#endif
+}
+
 CW_INLINE int popcount(uint64_t word) {
 #if defined(__GNUC__)
   return __builtin_popcountll(word);

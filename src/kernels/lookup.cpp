@@ -7,24 +7,37 @@ namespace countwise {
 namespace {
 
 constexpr size_t kBlock = 256;     // rows whose walks overlap: enough to hide the latency of the cache
-constexpr size_t kShare = 16'384;  // rows that a thread takes at a time
+constexpr size_t kShare = 65'536;  // rows that a thread takes at a time, at most
 
-// Adds a term's log probabilities to out[row * stride + class] for one block of rows.
-CW_INLINE void add_term(const Term& term, const std::vector<Column>& columns, size_t start, size_t rows,
-                        size_t n_classes, size_t stride, double* out) {
-  uint32_t node[kBlock] = {0}, level_of[kBlock] = {0};
-  // All rows take one step before any takes the next: their cache misses overlap.
+// Rows of a share: enough to pay for bringing each attribute's trie into the cache, all threads busy, and at most
+// `bytes` of state for its rows.
+size_t share_rows(size_t n_rows, int n_threads, size_t bytes_per_row, size_t bytes) {
+  const size_t even = n_rows / static_cast<size_t>(std::max(1, n_threads)) + 1;
+  return std::clamp(std::min(even, bytes / bytes_per_row), kBlock, kShare);
+}
+
+// Where a block of rows stands in a term's trie: the deepest context that exists, and the entry of its value.
+struct Walk {
+  uint32_t context[kBlock], level[kBlock], entry[kBlock];
+};
+
+// All rows take one step before any takes the next, and entries are asked for before they are needed: the cache
+// misses of a block overlap instead of following each other.
+CW_INLINE void walk_block(const Term& term, const std::vector<Column>& columns, size_t start, size_t rows,
+                          size_t n_classes, Walk& walk) {
+  std::fill_n(walk.context, rows, 0u);
+  std::fill_n(walk.level, rows, 0u);
   for (size_t depth = 0; depth < term.parents.size(); ++depth) {
     const Children& next = term.levels[depth].next;
     const Column& column = columns[term.parents[depth]];
     with_width(column, [&](auto* tag) {
       const auto* codes = static_cast<decltype(tag)>(column.data) + start;
       for (size_t r = 0; r < rows; ++r) {
-        if (level_of[r] != depth) continue;
-        const uint32_t child = next.find(node[r], codes[r]);
+        if (walk.level[r] != depth) continue;
+        const uint32_t child = next.find(walk.context[r], codes[r]);
         if (child == kNone) continue;
-        node[r] = child;
-        level_of[r] = static_cast<uint32_t>(depth + 1);
+        walk.context[r] = child;
+        walk.level[r] = static_cast<uint32_t>(depth + 1);
       }
     });
   }
@@ -32,20 +45,41 @@ CW_INLINE void add_term(const Term& term, const std::vector<Column>& columns, si
   with_width(column, [&](auto* tag) {
     const auto* codes = static_cast<decltype(tag)>(column.data) + start;
     for (size_t r = 0; r < rows; ++r) {
-      const uint32_t value = codes[r];
-      if (value >= term.child_arity) continue;
-      double* sum = out + r * stride;
-      uint32_t context = node[r];
-      for (size_t level = level_of[r];; --level) {
-        const TrieLevel& here = term.levels[level];
-        const uint32_t entry = here.values.find(context, value);
-        const double* add = entry == kNone ? &here.node[context * n_classes] : &here.entry[entry * n_classes];
-        for (size_t y = 0; y < n_classes; ++y) sum[y] += add[y];
-        if (entry != kNone || level == 0 || term.flat) break;
-        context = here.parent[context];
-      }
+      const TrieLevel& here = term.levels[walk.level[r]];
+      walk.entry[r] = codes[r] < term.child_arity ? here.values.find(walk.context[r], codes[r]) : kNone;
+      if (walk.entry[r] != kNone) prefetch(&here.entry[walk.entry[r] * n_classes]);
     }
   });
+}
+
+// Adds what each level between the row's context and one that has an entry for the value contributes.
+inline void add_climbing(const Term& term, uint32_t context, size_t level, uint32_t value, size_t n_classes,
+                         double* sum) {
+  for (;; --level) {
+    const TrieLevel& here = term.levels[level];
+    const uint32_t entry = here.values.find(context, value);
+    const double* add = entry == kNone ? &here.node[context * n_classes] : &here.entry[entry * n_classes];
+    for (size_t y = 0; y < n_classes; ++y) sum[y] += add[y];
+    if (entry != kNone || level == 0 || term.flat) return;
+    context = here.parent[context];
+  }
+}
+
+// Adds a term's log probabilities to out[row * stride + class] for one block of rows.
+CW_INLINE void add_term(const Term& term, const std::vector<Column>& columns, size_t start, size_t rows,
+                        size_t n_classes, size_t stride, double* out) {
+  Walk walk;
+  walk_block(term, columns, start, rows, n_classes, walk);
+  for (size_t r = 0; r < rows; ++r) {
+    double* sum = out + r * stride;
+    if (walk.entry[r] != kNone) {
+      const double* add = &term.levels[walk.level[r]].entry[walk.entry[r] * n_classes];
+      for (size_t y = 0; y < n_classes; ++y) sum[y] += add[y];
+    } else {
+      const uint32_t value = code_at(columns[term.child], start + r);
+      if (value < term.child_arity) add_climbing(term, walk.context[r], walk.level[r], value, n_classes, sum);
+    }
+  }
 }
 
 // Attribute by attribute over a whole share of rows, so that one attribute's trie stays in the cache meanwhile.
@@ -61,9 +95,10 @@ CW_CLONES void log_joint_rows(const std::vector<Term>& terms, const std::vector<
 
 void Lookup::log_joint(const std::vector<Column>& columns, const double* log_prior, size_t n_rows, int n_threads,
                        double* out) const {
-  parallel_for((n_rows + kShare - 1) / kShare, n_threads, [&](size_t share) {
-    const size_t begin = share * kShare;
-    log_joint_rows(terms_, columns, log_prior, n_classes_, begin, std::min(n_rows, begin + kShare), out);
+  const size_t rows = share_rows(n_rows, n_threads, n_classes_ * sizeof(double), size_t{4} << 20);
+  parallel_for((n_rows + rows - 1) / rows, n_threads, [&](size_t share) {
+    const size_t begin = share * rows;
+    log_joint_rows(terms_, columns, log_prior, n_classes_, begin, std::min(n_rows, begin + rows), out);
   });
 }
 
@@ -150,7 +185,11 @@ class LeaveOneOut::Share {
       for (size_t r = 0; r < rows; ++r) node_[r] = next.find(node_[r], code_at(column, begin_ + start + r));
     }
     const TrieLevel& here = term.levels[level];
-    for (size_t r = 0; r < rows; ++r) entry_[r] = here.values.find(node_[r], value_[r]);
+    for (size_t r = 0; r < rows; ++r) {
+      entry_[r] = here.values.find(node_[r], value_[r]);
+      prefetch(&here.entry[entry_[r] * n_classes_]);
+      prefetch(&here.node[node_[r] * n_classes_]);
+    }
     for (size_t r = 0; r < rows; ++r) {
       const double* n = &here.node[node_[r] * n_classes_];
       const double* count = &here.entry[entry_[r] * n_classes_];
@@ -213,10 +252,11 @@ CW_CLONES void LeaveOneOut::share_losses(const LossRows& rows, size_t begin, siz
 
 void LeaveOneOut::losses(const LossRows& rows, size_t n_rows, int n_threads, int64_t* out) const {
   const size_t surface = (terms_.size() + 1) * n_levels_;
+  const size_t size = share_rows(n_rows, n_threads, n_levels_ * n_classes_ * sizeof(double), size_t{16} << 20);
   std::mutex adding;
-  parallel_for((n_rows + kShare - 1) / kShare, n_threads, [&](size_t share) {
+  parallel_for((n_rows + size - 1) / size, n_threads, [&](size_t share) {
     std::vector<int64_t> sums(surface, 0);
-    share_losses(rows, share * kShare, std::min(n_rows, (share + 1) * kShare), sums.data());
+    share_losses(rows, share * size, std::min(n_rows, (share + 1) * size), sums.data());
     std::lock_guard<std::mutex> lock(adding);
     for (size_t i = 0; i < surface; ++i) out[i] += sums[i];
   });

@@ -86,7 +86,7 @@ CW_CLONES void count_blocks_u16(const Task& task, const std::vector<uint32_t>& m
 }
 
 template <class Count>
-void count_all(const Task& task, int n_threads, Count* out) {
+void count_directly(const Task& task, int n_threads, Count* out) {
   const PairLayout& layout = task.layout;
   const size_t n = layout.arity.size();
   const uint32_t last = std::min<uint32_t>(layout.end, n < 1 ? 0 : static_cast<uint32_t>(n - 1));
@@ -102,7 +102,6 @@ void count_all(const Task& task, int n_threads, Count* out) {
   }
   const bool narrow = layout.first_column.back() <= 0x10000;
   parallel_for(workers, n_threads, [&](size_t worker) {
-    if (share[worker].empty()) return;
     if constexpr (sizeof(Count) == 4) {
       if (narrow) return count_blocks_u16(task, share[worker], out);
     }
@@ -111,6 +110,128 @@ void count_all(const Task& task, int n_threads, Count* out) {
     else
       count_blocks<uint32_t>(task, share[worker], out);
   });
+}
+
+// Columns of few values are joined into one of their product: counting a pair of joined columns counts every pair
+// of their members at once. Tables of a joined pair stay below kJoinedCells, so that a row of them fits the cache.
+constexpr size_t kJoinedCells = 4096;
+constexpr size_t kRowsToJoin = 20'000;  // below that, reading the joined tables back costs more than it saves
+
+struct Joined {
+  std::vector<uint32_t> members;
+  uint32_t arity;
+  std::vector<uint8_t> codes;
+};
+
+std::vector<Joined> join_columns(const PairLayout& layout) {
+  const double limit = std::sqrt(static_cast<double>(kJoinedCells) / layout.n_classes);
+  std::vector<uint32_t> order(layout.arity.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return layout.arity[a] > layout.arity[b]; });
+  // First fit, widest first: the narrow ones fill up what is left.
+  std::vector<Joined> groups;
+  for (uint32_t i : order) {
+    auto fits = [&](const Joined& group) { return double{1} * group.arity * layout.arity[i] <= limit; };
+    auto group = std::find_if(groups.begin(), groups.end(), fits);
+    if (group == groups.end()) group = groups.insert(groups.end(), Joined{{}, 1, {}});
+    group->members.push_back(i);
+    group->arity *= layout.arity[i];
+  }
+  return groups;
+}
+
+void fill_codes(const Task& task, Joined& group) {
+  group.codes.assign(task.n_rows, 0);
+  for (uint32_t i : group.members) {
+    const uint32_t arity = task.layout.arity[i];
+    with_width(task.columns[i], [&](auto* tag) {
+      const auto* codes = static_cast<decltype(tag)>(task.columns[i].data);
+      for (size_t r = 0; r < task.n_rows; ++r)
+        group.codes[r] = static_cast<uint8_t>(group.codes[r] * arity + codes[r]);
+    });
+  }
+}
+
+// The code of member `which` in every joined code.
+std::vector<uint32_t> member_codes(const PairLayout& layout, const Joined& group, size_t which) {
+  std::vector<uint32_t> result(group.arity);
+  uint32_t divisor = 1;
+  for (size_t m = group.members.size(); --m > which;) divisor *= layout.arity[group.members[m]];
+  for (uint32_t code = 0; code < group.arity; ++code)
+    result[code] = code / divisor % layout.arity[group.members[which]];
+  return result;
+}
+
+// Adds count(first code, class, second code) of joined columns to the tables of all pairs of their members.
+template <class Count, class CountOf>
+void unfold(const PairLayout& layout, const Joined& a, const Joined& b, CountOf&& count, Count* out) {
+  for (size_t p = 0; p < a.members.size(); ++p)
+    for (size_t q = 0; q < b.members.size(); ++q) {
+      uint32_t i = a.members[p], j = b.members[q];
+      if (&a == &b && p >= q) continue;
+      const auto code_a = member_codes(layout, a, p), code_b = member_codes(layout, b, q);
+      const bool swap = i > j;
+      if (swap) std::swap(i, j);
+      const size_t length = layout.row_length(i), column = layout.first_column[j] - layout.first_column[i + 1];
+      Count* table = out + layout.block[i - layout.begin] + column;
+      count([&](uint32_t x, uint32_t y, uint32_t z, Count c) {
+        const uint32_t first = swap ? code_b[z] : code_a[x], second = swap ? code_a[x] : code_b[z];
+        table[(first * layout.n_classes + y) * length + second] += c;
+      });
+    }
+}
+
+template <class Count>
+void count_joined(const Task& task, std::vector<Joined> groups, int n_threads, Count* out) {
+  const PairLayout& layout = task.layout;
+  parallel_for(groups.size(), n_threads, [&](size_t g) { fill_codes(task, groups[g]); });
+  std::vector<uint32_t> arity;
+  std::vector<Column> columns;
+  for (const Joined& group : groups) {
+    arity.push_back(group.arity);
+    columns.push_back(Column{group.codes.data(), 1, group.arity});
+  }
+  const PairLayout wide(arity, layout.n_classes, 0, static_cast<uint32_t>(groups.size()));
+  std::vector<Count> counts(wide.size(), Count{0});
+  count_directly(Task{wide, columns, task.target, task.weights, task.n_rows}, n_threads, counts.data());
+
+  const uint32_t C = layout.n_classes;
+  // Every pair of members belongs to one pair of groups, so groups write to tables of their own.
+  parallel_for(groups.size(), n_threads, [&](size_t g) {
+    for (size_t h = g + 1; h < groups.size(); ++h) {
+      const size_t length = wide.row_length(static_cast<uint32_t>(g));
+      const Count* table = counts.data() + wide.block[g] + (wide.first_column[h] - wide.first_column[g + 1]);
+      auto cells = [&](auto&& add) {
+        for (uint32_t x = 0; x < arity[g]; ++x)
+          for (uint32_t y = 0; y < C; ++y)
+            for (uint32_t z = 0; z < arity[h]; ++z) add(x, y, z, table[(x * C + y) * length + z]);
+      };
+      unfold(layout, groups[g], groups[h], cells, out);
+    }
+    if (groups[g].members.size() < 2) return;
+    std::vector<Count> own(size_t{arity[g]} * C, Count{0});
+    for (size_t r = 0; r < task.n_rows; ++r)
+      own[groups[g].codes[r] * C + code_at(task.target, r)] +=
+          task.weights ? static_cast<Count>(task.weights[r]) : Count{1};
+    auto diagonal = [&](auto&& add) {
+      for (uint32_t x = 0; x < arity[g]; ++x)
+        for (uint32_t y = 0; y < C; ++y) add(x, y, x, own[x * C + y]);
+    };
+    unfold(layout, groups[g], groups[g], diagonal, out);
+  });
+}
+
+template <class Count>
+void count_all(const Task& task, int n_threads, Count* out) {
+  const PairLayout& layout = task.layout;
+  const bool whole = layout.begin == 0 && layout.end == layout.arity.size();
+  const bool small = *std::max_element(layout.arity.begin(), layout.arity.end()) <= 256;
+  if (whole && small && task.n_rows >= kRowsToJoin) {
+    std::vector<Joined> groups = join_columns(layout);
+    if (groups.size() < layout.arity.size()) return count_joined(task, std::move(groups), n_threads, out);
+  }
+  count_directly(task, n_threads, out);
 }
 
 // c log c, from a table for the small counts that nearly every cell holds.
