@@ -6,14 +6,6 @@
 namespace countwise {
 namespace {
 
-// Distinct (path..., value) tuples in lexicographic order with their counts, tuple-major.
-struct Tuples {
-  size_t length;
-  std::vector<int32_t> codes;
-  std::vector<double> counts;
-  size_t size() const { return counts.size(); }
-};
-
 constexpr double kNothing = 1e-9;  // what rounding may leave when a row's real weight is taken out again
 
 // Rows are numbered by mixed-radix keys over as many columns as fit; when the next column does not fit, the keys
@@ -46,20 +38,8 @@ class RowKeys {
   uint64_t range() const { return range_; }
   bool fits_table() const { return range_ <= 16 * cells_; }
 
-  // Writes the codes that a final key stands for.
-  void decode(uint64_t key, int32_t* out) const {
-    size_t last = columns_.size(), first = stages_.empty() ? 0 : stages_.back().last;
-    for (size_t s = stages_.size() + 1; s-- > 0;) {
-      for (size_t c = last; c-- > first;) {
-        out[c] = static_cast<int32_t>(key % columns_[c].arity);
-        key /= columns_[c].arity;
-      }
-      if (s == 0) break;
-      key = stages_[s - 1].keys[key];
-      last = first;
-      first = stages_[s - 1].first;
-    }
-  }
+  const std::vector<Column>& columns() const { return columns_; }
+  const std::vector<Stage>& stages() const { return stages_; }
 
  private:
   // In blocks of rows, so that a key stays in the cache while the columns are appended to it.
@@ -123,55 +103,50 @@ void RowKeys::rank_by_bitmap(std::vector<uint64_t>& distinct) {
   rank_keys(bits.data(), rank.data(), keys_.size(), keys_.data());
 }
 
-template <class Count>
-void tabulate(const RowKeys& rows, const double* weights, std::vector<uint64_t>& keys, std::vector<double>& counts) {
-  std::vector<Count> table(rows.range(), Count{0});
-  if (weights)
-    for (size_t r = 0; r < rows.keys().size(); ++r) table[rows.keys()[r]] += static_cast<Count>(weights[r]);
-  else
-    for (uint64_t key : rows.keys()) table[key] += Count{1};
-  for (uint64_t key = 0; key < table.size(); ++key)
-    if (table[key] > 0) {
-      keys.push_back(key);
-      counts.push_back(static_cast<double>(table[key]));
-    }
-}
+// Reads ascending final keys back as codes. Most keys differ from the one before in the last column only, so a
+// division is made only where a digit overflows.
+class KeyReader {
+ public:
+  explicit KeyReader(const RowKeys& rows)
+      : columns_(rows.columns()), stages_(rows.stages()), prefix_(columns_.size(), 0), codes_(columns_.size(), 0) {}
 
-// The range is far larger than the number of rows: sort the rows by key and add up runs.
-void tabulate_sorted(const RowKeys& rows, const double* weights, std::vector<uint64_t>& keys,
-                     std::vector<double>& counts) {
-  std::vector<std::pair<uint64_t, uint32_t>> order(rows.keys().size());
-  for (size_t r = 0; r < order.size(); ++r) order[r] = {rows.keys()[r], static_cast<uint32_t>(r)};
-  std::sort(order.begin(), order.end());
-  for (const auto& [key, row] : order) {
-    if (keys.empty() || keys.back() != key) {
-      keys.push_back(key);
-      counts.push_back(0);
+  // The number of leading codes that are as they were.
+  size_t read(uint64_t key) {
+    size_t last = columns_.size();
+    for (size_t stage = stages_.size() + 1; stage-- > 0;) {
+      const size_t first = stage == 0 ? 0 : stages_[stage - 1].last;
+      for (size_t c = last; c-- > first;) {
+        const uint64_t digit = codes_[c] + (key - prefix_[c]);
+        prefix_[c] = key;
+        if (started_ && digit < columns_[c].arity) {
+          codes_[c] = static_cast<int32_t>(digit);
+          return c;
+        }
+        const uint64_t above = key / columns_[c].arity;
+        codes_[c] = static_cast<int32_t>(key - above * columns_[c].arity);
+        key = above;
+      }
+      if (stage > 0) key = stages_[stage - 1].keys[key];
+      last = first;
     }
-    counts.back() += weights ? weights[row] : 1.0;
+    started_ = true;
+    return 0;
   }
-}
 
-Tuples distinct_tuples(const std::vector<Column>& columns, const double* weights, size_t n_rows) {
-  RowKeys rows(columns, n_rows);
-  rows.number();
-  std::vector<uint64_t> keys;
-  Tuples tuples{columns.size(), {}, {}};
-  if (!rows.fits_table())
-    tabulate_sorted(rows, weights, keys, tuples.counts);
-  else if (weights)
-    tabulate<double>(rows, weights, keys, tuples.counts);
-  else
-    tabulate<uint32_t>(rows, weights, keys, tuples.counts);
-  tuples.codes.resize(keys.size() * tuples.length);
-  for (size_t t = 0; t < keys.size(); ++t) rows.decode(keys[t], &tuples.codes[t * tuples.length]);
-  return tuples;
-}
+  const int32_t* codes() const { return codes_.data(); }
+
+ private:
+  const std::vector<Column>& columns_;
+  const std::vector<Stage>& stages_;
+  std::vector<uint64_t> prefix_;  // of each column, the key down to it
+  std::vector<int32_t> codes_;
+  bool started_ = false;
+};
 
 // Cells of the inner levels, from the leaves up: a node's counts are the sums of its children's.
 class CellSums {
  public:
-  CellSums(ContextTree& tree, int32_t arity) : tree_(tree), sum_(arity, 0.0), slot_(arity, 0) {}
+  CellSums(ContextTree& tree, int32_t arity) : tree_(tree), sum_(arity, 0.0), slot_(arity, 0), used_(arity / 64 + 1) {}
 
   void run(std::vector<int32_t> leaf_size, std::vector<int32_t> leaf_value, std::vector<double> leaf_count) {
     const size_t n_levels = tree_.level_ptr.size() - 1;
@@ -190,27 +165,51 @@ class CellSums {
   void add_children(size_t level) {
     const int64_t first = tree_.level_ptr[level], next = tree_.level_ptr[level + 1];
     size_[level].assign(next - first, 0);
+    const std::vector<int32_t>& below = value_[level + 1];
     size_t child = next, cell = 0;
     const size_t end = tree_.level_ptr[level + 2];
     for (int64_t node = first; node < next; ++node) {
-      touched_.clear();
-      for (; child < end && tree_.parent[child] == node; ++child)
-        for (int32_t i = 0; i < size_[level + 1][child - next]; ++i, ++cell) {
-          const int32_t value = value_[level + 1][cell];
-          if (sum_[value] == 0) touched_.push_back(value);
-          sum_[value] += count_[level + 1][cell];
-        }
-      std::sort(touched_.begin(), touched_.end());
-      for (int32_t value : touched_) {
-        value_[level].push_back(value);
-        count_[level].push_back(sum_[value]);
-        sum_[value] = 0;
+      const size_t first_cell = cell;
+      for (; child < end && tree_.parent[child] == node; ++child) cell += size_[level + 1][child - next];
+      for (size_t c = first_cell; c < cell; ++c) {
+        sum_[below[c]] += count_[level + 1][c];
+        used_[below[c] / 64] |= uint64_t{1} << (below[c] % 64);
       }
-      size_[level][node - first] = static_cast<int32_t>(touched_.size());
+      size_[level][node - first] = emit(level, below, first_cell, cell);
     }
   }
 
+  // Appends the sums in order of their values and clears them. A few cells among many values are sorted; else the
+  // bitmap of used values is scanned.
+  int32_t emit(size_t level, const std::vector<int32_t>& below, size_t first_cell, size_t last_cell) {
+    const size_t before = value_[level].size();
+    auto take = [&](int32_t value) {
+      value_[level].push_back(value);
+      count_[level].push_back(sum_[value]);
+      sum_[value] = 0;
+    };
+    if (used_.size() <= 4 * (last_cell - first_cell)) {
+      for (size_t word = 0; word < used_.size(); ++word)
+        for (uint64_t& bits = used_[word]; bits; bits &= bits - 1)
+          take(static_cast<int32_t>(word * 64 + lowest_bit(bits)));
+    } else {
+      touched_.assign(below.begin() + first_cell, below.begin() + last_cell);
+      std::sort(touched_.begin(), touched_.end());
+      touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+      for (int32_t value : touched_) {
+        take(value);
+        used_[value / 64] = 0;
+      }
+    }
+    return static_cast<int32_t>(value_[level].size() - before);
+  }
+
   void join_levels() {
+    size_t n_cells = 0;
+    for (const auto& values : value_) n_cells += values.size();
+    tree_.cell_ptr.reserve(tree_.parent.size() + 1);
+    tree_.cell_value.reserve(n_cells);
+    tree_.cell_count.reserve(n_cells);
     tree_.cell_ptr.assign(1, 0);
     for (size_t level = 0; level < size_.size(); ++level) {
       for (int32_t size : size_[level]) tree_.cell_ptr.push_back(tree_.cell_ptr.back() + size);
@@ -237,61 +236,118 @@ class CellSums {
   ContextTree& tree_;
   std::vector<double> sum_;
   std::vector<int32_t> slot_, touched_;
+  std::vector<uint64_t> used_;
   std::vector<std::vector<int32_t>> value_, size_;
   std::vector<std::vector<double>> count_;
 };
 
-ContextTree tree_of(const Tuples& tuples) {
-  const size_t depth = tuples.length - 1;  // branches; the last code is the child's value
-  ContextTree tree;
-  if (tuples.size() > 0x7fffffff) throw std::length_error("a context tree has more than 2^31 cells");
-  tree.parent.push_back(-1);
-  tree.branch.push_back(-1);
-  tree.level_ptr = {0, 1};
-  std::vector<int32_t> node(tuples.size(), 0);  // of each tuple, at the current level
-  for (size_t level = 0; level < depth; ++level) {
-    int32_t last_parent = -1, last_code = -1;
-    for (size_t t = 0; t < tuples.size(); ++t) {
-      const int32_t code = tuples.codes[t * tuples.length + level];
-      if (node[t] != last_parent || code != last_code) {
-        last_parent = node[t];
-        last_code = code;
-        tree.parent.push_back(last_parent);
-        tree.branch.push_back(code);
-      }
-      node[t] = static_cast<int32_t>(tree.parent.size() - 1);
+// Takes distinct (path..., value) tuples in ascending order and makes the tree of their counts.
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(size_t depth) : depth_(depth), levels_(depth) {
+    if (depth == 0) leaf_size_.push_back(0);
+  }
+
+  // The first `same` codes are those of the tuple before.
+  void push(const int32_t* codes, size_t same, double count) {
+    for (size_t level = same; level < depth_; ++level) {
+      levels_[level].parent.push_back(level == 0 ? 0 : static_cast<int32_t>(levels_[level - 1].branch.size() - 1));
+      levels_[level].branch.push_back(codes[level]);
+      if (level + 1 == depth_) leaf_size_.push_back(0);
     }
-    tree.level_ptr.push_back(static_cast<int64_t>(tree.parent.size()));
+    ++leaf_size_.back();
+    leaf_value_.push_back(codes[depth_]);
+    leaf_count_.push_back(count);
+    largest_ = std::max(largest_, codes[depth_]);
   }
-  const int64_t first_leaf = tree.level_ptr[depth];
-  std::vector<int32_t> leaf_size(tree.level_ptr[depth + 1] - first_leaf, 0), leaf_value(tuples.size());
-  int32_t largest = 0;
-  for (size_t t = 0; t < tuples.size(); ++t) {
-    leaf_value[t] = tuples.codes[t * tuples.length + depth];
-    largest = std::max(largest, leaf_value[t]);
-    ++leaf_size[node[t] - first_leaf];
+
+  ContextTree finish() {
+    if (leaf_value_.size() > 0x7fffffff / (depth_ + 1)) throw std::length_error("a context tree has too many cells");
+    ContextTree tree;
+    tree.parent = {-1};
+    tree.branch = {-1};
+    tree.level_ptr = {0, 1};
+    for (size_t level = 0; level < depth_; ++level) {
+      const int32_t above = static_cast<int32_t>(tree.level_ptr[level]);
+      for (int32_t parent : levels_[level].parent) tree.parent.push_back(above + parent);
+      tree.branch.insert(tree.branch.end(), levels_[level].branch.begin(), levels_[level].branch.end());
+      tree.level_ptr.push_back(static_cast<int64_t>(tree.parent.size()));
+    }
+    CellSums(tree, largest_ + 1).run(std::move(leaf_size_), std::move(leaf_value_), std::move(leaf_count_));
+    return tree;
   }
-  CellSums(tree, largest + 1).run(std::move(leaf_size), std::move(leaf_value), tuples.counts);
-  return tree;
+
+ private:
+  struct Level {
+    std::vector<int32_t> parent, branch;  // parents numbered within the level above
+  };
+  size_t depth_;
+  std::vector<Level> levels_;
+  std::vector<int32_t> leaf_size_, leaf_value_;
+  std::vector<double> leaf_count_;
+  int32_t largest_ = 0;
+};
+
+template <class Count, class Take>
+void tabulate(const RowKeys& rows, const double* weights, Take&& take) {
+  std::vector<Count> table(rows.range(), Count{0});
+  if (weights)
+    for (size_t r = 0; r < rows.keys().size(); ++r) table[rows.keys()[r]] += static_cast<Count>(weights[r]);
+  else
+    for (uint64_t key : rows.keys()) table[key] += Count{1};
+  for (uint64_t key = 0; key < table.size(); ++key)
+    if (table[key] > 0) take(key, static_cast<double>(table[key]));
 }
 
-// Reads a tree's leaf cells back as tuples.
-Tuples tuples_of(const ContextTreeView& tree) {
-  const size_t depth = tree.n_levels - 1;
-  Tuples tuples{depth + 1, {}, {}};
-  const int64_t first = tree.level_ptr[depth], end = tree.level_ptr[depth + 1];
-  std::vector<int32_t> path(depth + 1);
-  for (int64_t leaf = first; leaf < end; ++leaf) {
-    int64_t node = leaf;
-    for (size_t level = depth; level-- > 0; node = tree.parent[node]) path[level] = tree.branch[node];
-    for (int64_t cell = tree.cell_ptr[leaf]; cell < tree.cell_ptr[leaf + 1]; ++cell) {
-      path[depth] = tree.cell_value[cell];
-      tuples.codes.insert(tuples.codes.end(), path.begin(), path.end());
-      tuples.counts.push_back(tree.cell_count[cell]);
-    }
+// The range is far larger than the number of rows: sort the rows by key and add up runs.
+template <class Take>
+void tabulate_sorted(const RowKeys& rows, const double* weights, Take&& take) {
+  std::vector<std::pair<uint64_t, uint32_t>> order(rows.keys().size());
+  for (size_t r = 0; r < order.size(); ++r) order[r] = {rows.keys()[r], static_cast<uint32_t>(r)};
+  std::sort(order.begin(), order.end());
+  for (size_t r = 0; r < order.size();) {
+    const uint64_t key = order[r].first;
+    double count = 0;
+    for (; r < order.size() && order[r].first == key; ++r) count += weights ? weights[order[r].second] : 1.0;
+    take(key, count);
   }
-  return tuples;
 }
+
+// Goes through the leaf cells of a tree as tuples, in order.
+class LeafCells {
+ public:
+  explicit LeafCells(const ContextTreeView& tree)
+      : tree_(tree), depth_(tree.n_levels - 1), leaf_(tree.level_ptr[depth_]), codes_(depth_ + 1) {
+    cell_ = tree_.cell_ptr[leaf_];
+    enter();
+  }
+
+  bool done() const { return leaf_ == tree_.level_ptr[depth_ + 1]; }
+  const int32_t* codes() const { return codes_.data(); }
+  double count() const { return tree_.cell_count[cell_]; }
+
+  void next() {
+    ++cell_;
+    enter();
+  }
+
+ private:
+  void enter() {
+    while (!done() && cell_ == tree_.cell_ptr[leaf_ + 1]) ++leaf_;
+    if (done()) return;
+    if (leaf_ != entered_) {
+      int64_t node = leaf_;
+      for (size_t level = depth_; level-- > 0; node = tree_.parent[node]) codes_[level] = tree_.branch[node];
+      entered_ = leaf_;
+    }
+    codes_[depth_] = tree_.cell_value[cell_];
+  }
+
+  const ContextTreeView& tree_;
+  size_t depth_;
+  int64_t leaf_, cell_ = 0, entered_ = -1;
+  std::vector<int32_t> codes_;
+};
 
 }  // namespace
 
@@ -299,34 +355,50 @@ ContextTree build_context_tree(const std::vector<Column>& path, const Column& ch
                                size_t n_rows) {
   std::vector<Column> columns(path);
   columns.push_back(child);
-  return tree_of(distinct_tuples(columns, weights, n_rows));
+  RowKeys rows(columns, n_rows);
+  rows.number();
+  KeyReader reader(rows);
+  TreeBuilder builder(path.size());
+  auto take = [&](uint64_t key, double count) {
+    const size_t same = reader.read(key);
+    builder.push(reader.codes(), same, count);
+  };
+  if (!rows.fits_table())
+    tabulate_sorted(rows, weights, take);
+  else if (weights)
+    tabulate<double>(rows, weights, take);
+  else
+    tabulate<uint32_t>(rows, weights, take);
+  return builder.finish();
 }
 
 ContextTree merge_context_trees(const ContextTreeView& a, const ContextTreeView& b) {
   if (a.n_levels != b.n_levels) throw std::invalid_argument("trees of different depth cannot be merged");
-  const Tuples left = tuples_of(a), right = tuples_of(b);
-  Tuples merged{left.length, {}, {}};
-  merged.codes.reserve(left.codes.size() + right.codes.size());
-  merged.counts.reserve(left.size() + right.size());
-  const int32_t *l = left.codes.data(), *r = right.codes.data();
-  size_t i = 0, j = 0;
-  const size_t length = left.length;
-  auto take = [&](const int32_t* codes, double count) {
+  const size_t length = a.n_levels;
+  LeafCells left(a), right(b);
+  TreeBuilder builder(length - 1);
+  std::vector<int32_t> previous(length, -1);
+  auto push = [&](const int32_t* codes, double count) {
     if (count < kNothing) return;
-    merged.codes.insert(merged.codes.end(), codes, codes + length);
-    merged.counts.push_back(count);
+    const size_t same = std::mismatch(previous.begin(), previous.end(), codes).first - previous.begin();
+    builder.push(codes, same, count);
+    std::copy(codes, codes + length, previous.begin());
   };
-  while (i < left.size() || j < right.size()) {
-    const int32_t *x = l + i * length, *y = r + j * length;
-    if (j == right.size() || (i < left.size() && std::lexicographical_compare(x, x + length, y, y + length))) {
-      take(x, left.counts[i++]);
-    } else if (i == left.size() || std::lexicographical_compare(y, y + length, x, x + length)) {
-      take(y, right.counts[j++]);
+  while (!left.done() || !right.done()) {
+    const int32_t *x = left.codes(), *y = right.codes();
+    if (right.done() || (!left.done() && std::lexicographical_compare(x, x + length, y, y + length))) {
+      push(x, left.count());
+      left.next();
+    } else if (left.done() || std::lexicographical_compare(y, y + length, x, x + length)) {
+      push(y, right.count());
+      right.next();
     } else {
-      take(x, left.counts[i++] + right.counts[j++]);
+      push(x, left.count() + right.count());
+      left.next();
+      right.next();
     }
   }
-  return tree_of(merged);
+  return builder.finish();
 }
 
 }  // namespace countwise
