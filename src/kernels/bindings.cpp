@@ -129,6 +129,29 @@ bool bind_bin_codes(nb::ndarray<const double, nb::ndim<1>, nb::device::cpu> valu
                          out.data());
 }
 
+template <class Count>
+void bind_pair_sums(nb::module_& m) {
+  m.def(
+      "pair_entropies",
+      [](const PairLayout& layout, In<Count> counts, int n_threads, Array<double> out) {
+        expect_size(counts.shape(0), layout.size(), "counts do not fit the layout");
+        expect_size(out.shape(0), layout.arity.size() * layout.arity.size(), "out must be n x n");
+        nb::gil_scoped_release release;
+        pair_entropies(layout, counts.data(), n_threads, out.data());
+      },
+      "layout"_a, "counts"_a.noconvert(), "n_threads"_a, "out"_a.noconvert());
+  m.def(
+      "pair_margins",
+      [](const PairLayout& layout, In<Count> counts, Array<double> out) {
+        expect_size(counts.shape(0), layout.size(), "counts do not fit the layout");
+        expect_size(out.shape(0), size_t{layout.first_column.back()} * layout.n_classes, "out must hold every (x, y)");
+        if (layout.begin != 0 || layout.end != layout.arity.size() || layout.arity.size() < 2)
+          throw std::invalid_argument("margins need all pairs of two or more attributes");
+        pair_margins(layout, counts.data(), out.data());
+      },
+      "layout"_a, "counts"_a.noconvert(), "out"_a.noconvert());
+}
+
 Term term_of(uint32_t child, std::vector<uint32_t> parents, const std::vector<uint32_t>& arity) {
   return Term{child, arity.at(child), std::move(parents), {}, false};
 }
@@ -209,24 +232,8 @@ NB_MODULE(_kernels, m) {
                              out.data());
       },
       "layout"_a, "columns"_a, "target"_a, "weights"_a, "n_threads"_a, "out"_a.noconvert());
-  m.def(
-      "pair_entropies",
-      [](const PairLayout& layout, In<uint32_t> counts, int n_threads, Array<double> out) {
-        expect_size(counts.shape(0), layout.size(), "counts do not fit the layout");
-        expect_size(out.shape(0), layout.arity.size() * layout.arity.size(), "out must be n x n");
-        nb::gil_scoped_release release;
-        pair_entropies(layout, counts.data(), n_threads, out.data());
-      },
-      "layout"_a, "counts"_a.noconvert(), "n_threads"_a, "out"_a.noconvert());
-  m.def(
-      "pair_entropies",
-      [](const PairLayout& layout, In<double> counts, int n_threads, Array<double> out) {
-        expect_size(counts.shape(0), layout.size(), "counts do not fit the layout");
-        expect_size(out.shape(0), layout.arity.size() * layout.arity.size(), "out must be n x n");
-        nb::gil_scoped_release release;
-        pair_entropies(layout, counts.data(), n_threads, out.data());
-      },
-      "layout"_a, "counts"_a.noconvert(), "n_threads"_a, "out"_a.noconvert());
+  bind_pair_sums<uint32_t>(m);
+  bind_pair_sums<double>(m);
 
   m.def("build_trees", &build_trees, "columns"_a, "arity"_a, "paths"_a, "children"_a, "weights"_a.none(),
         "n_threads"_a);

@@ -210,7 +210,8 @@ class LeaveOneOut::Share {
       double sum = 0;
       for (size_t c = 0; c < n_classes_; ++c) sum += s[c] *= p[c];
       if (sum < kTiny) sum = rescale(s, sum);
-      sum_of_losses += std::llround(weight(start + r) * loss(s, target_[r], s[target_[r]] / sum) * kLossUnit);
+      const double value = weight(start + r) * loss(s, target_[r], s[target_[r]] / sum);
+      sum_of_losses += static_cast<int64_t>(value * kLossUnit + 0.5);
     }
     out_[n_attributes * model_.n_levels_ + level] += sum_of_losses;
   }

@@ -114,7 +114,7 @@ void count_directly(const Task& task, int n_threads, Count* out) {
 
 // Columns of few values are joined into one of their product: counting a pair of joined columns counts every pair
 // of their members at once. Tables of a joined pair stay below kJoinedCells, so that a row of them fits the cache.
-constexpr size_t kJoinedCells = 32768;
+constexpr size_t kJoinedCells = 4096;
 constexpr size_t kRowsToJoin = 20'000;  // below that, reading the joined tables back costs more than it saves
 
 struct Joined {
@@ -181,6 +181,21 @@ void unfold(const PairLayout& layout, const Joined& a, const Joined& b, CountOf&
     }
 }
 
+// Counts of (x_i, y), summed from the tables of a pair that i belongs to.
+template <class Count>
+std::vector<Count> single_counts(const PairLayout& layout, const Count* counts, uint32_t i) {
+  const uint32_t C = layout.n_classes;
+  std::vector<Count> single(size_t{layout.arity[i]} * C, Count{0});
+  const bool last = i + 1 == layout.arity.size();
+  const uint32_t first = last ? i - 1 : i;
+  const Count* cell = counts + layout.block[first - layout.begin];
+  const size_t length = layout.row_length(first);
+  for (uint32_t x = 0; x < layout.arity[first]; ++x)
+    for (uint32_t y = 0; y < C; ++y, cell += length)
+      for (uint32_t z = 0; z < layout.arity[first + 1]; ++z) single[(last ? z : x) * C + y] += cell[z];
+  return single;
+}
+
 template <class Count>
 void count_joined(const Task& task, std::vector<Joined> groups, int n_threads, Count* out) {
   const PairLayout& layout = task.layout;
@@ -209,10 +224,7 @@ void count_joined(const Task& task, std::vector<Joined> groups, int n_threads, C
       unfold(layout, groups[g], groups[h], cells, out);
     }
     if (groups[g].members.size() < 2) return;
-    std::vector<Count> own(size_t{arity[g]} * C, Count{0});
-    for (size_t r = 0; r < task.n_rows; ++r)
-      own[groups[g].codes[r] * C + code_at(task.target, r)] +=
-          task.weights ? static_cast<Count>(task.weights[r]) : Count{1};
+    const std::vector<Count> own = single_counts(wide, counts.data(), static_cast<uint32_t>(g));
     auto diagonal = [&](auto&& add) {
       for (uint32_t x = 0; x < arity[g]; ++x)
         for (uint32_t y = 0; y < C; ++y) add(x, y, x, own[x * C + y]);
@@ -228,7 +240,8 @@ void count_all(const Task& task, int n_threads, Count* out) {
   const bool small = *std::max_element(layout.arity.begin(), layout.arity.end()) <= 256;
   if (whole && small && task.n_rows >= kRowsToJoin) {
     std::vector<Joined> groups = join_columns(layout);
-    if (groups.size() < layout.arity.size()) return count_joined(task, std::move(groups), n_threads, out);
+    if (groups.size() > 1 && groups.size() < layout.arity.size())
+      return count_joined(task, std::move(groups), n_threads, out);
   }
   count_directly(task, n_threads, out);
 }
@@ -277,6 +290,14 @@ void pair_entropies(const PairLayout& layout, const Count* counts, int n_threads
   });
 }
 
+template <class Count>
+void pair_margins(const PairLayout& layout, const Count* counts, double* out) {
+  for (uint32_t i = 0; i < layout.arity.size(); ++i)
+    for (Count count : single_counts(layout, counts, i)) *out++ = static_cast<double>(count);
+}
+
+template void pair_margins<uint32_t>(const PairLayout&, const uint32_t*, double*);
+template void pair_margins<double>(const PairLayout&, const double*, double*);
 template void pair_entropies<uint32_t>(const PairLayout&, const uint32_t*, int, double*);
 template void pair_entropies<double>(const PairLayout&, const double*, int, double*);
 

@@ -29,4 +29,8 @@ void count_pairs_weighted(const PairLayout& layout, const std::vector<Column>& c
 template <class Count>
 void pair_entropies(const PairLayout& layout, const Count* counts, int n_threads, double* out);
 
+// out: the counts of (x_i, y) of every attribute in turn, from a layout of all pairs of two or more attributes.
+template <class Count>
+void pair_margins(const PairLayout& layout, const Count* counts, double* out);
+
 }  // namespace countwise

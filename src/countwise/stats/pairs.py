@@ -92,11 +92,13 @@ def pair_statistics(data: CodedData, threads: int, max_memory: int) -> PairStati
         )
     singles = [np.zeros((arity, data.n_classes)) for arity in data.arity]
     joint = np.zeros((n, n))
+    # One pass over narrow attributes alone: their own counts are margins of the pairs'.
+    margins = len(plan.narrow) == n > 1 and len(plan.passes) == 1
     for number in range(n_passes):
         dense = _DensePairs(data, plan, plan.passes[number], weighted) if number < len(plan.passes) else None
         sparse = _SparsePairs(data, groups[number]) if number < len(groups) else None
         for batch in data.batches("counting pairs"):
-            if number == 0:
+            if number == 0 and not margins:
                 _add_singles(batch, data.n_classes, singles)
             if dense:
                 dense.add(batch, threads)
@@ -104,6 +106,8 @@ def pair_statistics(data: CodedData, threads: int, max_memory: int) -> PairStati
                 sparse.add(batch, threads)
         if dense:
             dense.finish(joint, threads)
+            if margins:
+                singles = dense.margins(data)
         if sparse:
             sparse.finish(joint)
     return _statistics(singles, joint + joint.T)
@@ -155,6 +159,13 @@ class _DensePairs:
         part = np.zeros((len(self.columns), len(self.columns)))
         _kernels.pair_entropies(self.layout, self.counts, threads, part.ravel())
         joint[np.ix_(self.columns, self.columns)] += part
+
+    def margins(self, data: CodedData) -> list[FloatArray]:
+        """Counts of (x_i, y) of every attribute."""
+        flat = np.empty(sum(data.arity) * data.n_classes)
+        _kernels.pair_margins(self.layout, self.counts, flat)
+        ends = np.cumsum(data.arity)[:-1] * data.n_classes
+        return [part.reshape(-1, data.n_classes) for part in np.split(flat, ends)]
 
 
 class _SparsePairs:
