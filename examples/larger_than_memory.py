@@ -30,7 +30,9 @@ def main() -> None:
         train = cw.scan(folder / "part-*.parquet", target="class", batch_rows=20_000)
         model = cw.SKDBClassifier(k=3, n_jobs=2, max_memory="500MB").fit(train)
         print(f"{N_FILES * ROWS:,} rows in {N_FILES} files, {model.n_passes_} passes after the first look")
-        print(f"kept {model.n_attributes_} attributes with up to {model.k_} parents, {model.n_parameters_:,} parameters")
+        print(
+            f"kept {model.n_attributes_} attributes with up to {model.k_} parents, {model.n_parameters_:,} parameters"
+        )
 
         other = cw.SKDBClassifier(k=3, max_memory="500MB").fit(
             cw.scan(folder / "part-*.parquet", target="class", batch_rows=7_000)
