@@ -1,0 +1,56 @@
+"""The models that are timed. Each reads the same frame and gets the same number of threads; all else is default."""
+
+from __future__ import annotations
+
+import importlib
+import platform
+from collections.abc import Callable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final
+
+import countwise as cw
+
+RIVAL: Final = "LightGBM"  # what ratios are relative to
+# On a machine that is not idle LightGBM was seen to be slower on two threads than on one. It must not pay for that, so
+# where the models have more threads it is timed on one as well.
+RIVAL_ALONE: Final = "LightGBM, 1 thread"
+Factory = Callable[[int], Any]
+
+
+def lightgbm(threads: int) -> Any:
+    """Categories are recognised by their dtype, as in countwise."""
+    return importlib.import_module("lightgbm").LGBMClassifier(n_jobs=threads, verbose=-1)
+
+
+def _network(make: Callable[..., Any], smoothing: str, **params: Any) -> Factory:
+    return lambda threads: make(smoothing=smoothing, n_jobs=threads, **params)
+
+
+def _both(name: str, make: Callable[..., Any], **params: Any) -> dict[str, Factory]:
+    return {f"{name} {s}": _network(make, s, **params) for s in ("m", "m-branch")}
+
+
+MODELS: Final[Mapping[str, Factory]] = {
+    RIVAL: lightgbm,
+    **_both("NB", cw.NBClassifier),
+    **_both("TAN", cw.TANClassifier),
+    **_both("kDB-5", cw.KDBClassifier, k=5),
+    **_both("SkDB-5", cw.SKDBClassifier, k=5),
+}
+
+
+def with_single_thread(models: Mapping[str, Factory], threads: int) -> dict[str, Factory]:
+    """The models, and the rival on one thread where the others have more."""
+    extra = {RIVAL_ALONE: lambda _: lightgbm(1)} if threads > 1 and RIVAL in models else {}
+    return extra | dict(models)
+
+
+def versions() -> dict[str, str]:
+    """Of everything that a figure depends on."""
+    found = {"python": platform.python_version(), "machine": platform.machine(), "countwise": cw.__version__}
+    for name in ("lightgbm", "numpy", "pandas", "pyarrow", "scikit-learn"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "absent"
+    return found
