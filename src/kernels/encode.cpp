@@ -1,26 +1,56 @@
 #include "encode.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace countwise {
+namespace {
+
+constexpr size_t kBlock = 256;      // rows whose values are held in the cache
+constexpr size_t kLinearCuts = 12;  // up to so many, comparing with all of them beats searching
+
+// position[r] = the number of cuts below x[r]; comparisons of many rows run side by side, none is a branch.
+CW_INLINE void count_below(const double* x, size_t rows, const double* cuts, size_t n_cuts, int64_t* position) {
+  std::fill_n(position, rows, int64_t{0});
+  if (n_cuts <= kLinearCuts) {
+    for (size_t c = 0; c < n_cuts; ++c)
+      for (size_t r = 0; r < rows; ++r) position[r] += cuts[c] < x[r];
+    return;
+  }
+  // Halving steps of the same sizes for every row: the answer lies in [position, position + length].
+  for (size_t length = n_cuts; length > 0;) {
+    const int64_t half = static_cast<int64_t>((length + 1) / 2);
+    for (size_t r = 0; r < rows; ++r) position[r] += (cuts[position[r] + half - 1] < x[r]) * half;
+    length -= half;
+  }
+}
+
+CW_CLONES bool count_below_block(const double* values, ptrdiff_t stride, size_t rows, const double* cuts, size_t n_cuts,
+                                 double* x, int64_t* position) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  bool finite = true;
+  for (size_t r = 0; r < rows; ++r) {
+    x[r] = values[static_cast<ptrdiff_t>(r) * stride];
+    finite &= std::fabs(x[r]) != kInfinity;
+  }
+  count_below(x, rows, cuts, n_cuts, position);
+  return finite;
+}
+
+}  // namespace
 
 template <class Code>
 bool bin_codes(const double* values, ptrdiff_t stride, size_t n_rows, const double* cuts, size_t n_cuts, Code missing,
                Code* out) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double x[kBlock];
+  int64_t position[kBlock];
   bool finite = true;
-  for (size_t r = 0; r < n_rows; ++r) {
-    const double x = values[static_cast<ptrdiff_t>(r) * stride];
-    finite &= !(std::fabs(x) == kInfinity);
-    // Branch-free lower bound: the halving steps do not depend on the value, so nothing is mispredicted.
-    const double* base = cuts;
-    for (size_t length = n_cuts; length > 0;) {
-      const size_t half = (length + 1) / 2;
-      base += (base[half - 1] < x) ? half : 0;
-      length -= half;
-    }
-    out[r] = x != x ? missing : static_cast<Code>(base - cuts);
+  for (size_t start = 0; start < n_rows; start += kBlock) {
+    const size_t rows = std::min(kBlock, n_rows - start);
+    const double* first = values + static_cast<ptrdiff_t>(start) * stride;
+    finite &= count_below_block(first, stride, rows, cuts, n_cuts, x, position);
+    for (size_t r = 0; r < rows; ++r) out[start + r] = std::isnan(x[r]) ? missing : static_cast<Code>(position[r]);
   }
   return finite;
 }
