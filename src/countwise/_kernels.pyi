@@ -49,9 +49,10 @@ def merge_trees(a: TreeShape, a_count: FloatArray, b: TreeShape, b_count: FloatA
 def softmax_rows(n_rows: int, n_classes: int, n_threads: int, out: FloatArray) -> None: ...
 
 class Lookup:
-    def __init__(self, n_classes: int) -> None: ...
-    def add(
+    def __init__(self, n_classes: int, n_terms: int) -> None: ...
+    def set(
         self,
+        position: int,
         child: int,
         parents: Sequence[int],
         arity: Sequence[int],
@@ -74,9 +75,10 @@ class Lookup:
     ) -> None: ...
 
 class LeaveOneOut:
-    def __init__(self, n_levels: int, m: float, class_counts: FloatArray) -> None: ...
-    def add(
+    def __init__(self, class_counts: FloatArray, n_levels: int, m: float, n_terms: int) -> None: ...
+    def set(
         self,
+        position: int,
         child: int,
         parents: Sequence[int],
         arity: Sequence[int],

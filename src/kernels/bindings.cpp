@@ -240,11 +240,12 @@ NB_MODULE(_kernels, m) {
   m.def("merge_trees", &merge_trees, "a"_a, "a_count"_a, "b"_a, "b_count"_a);
 
   nb::class_<Lookup>(m, "Lookup")
-      .def(nb::init<uint32_t>(), "n_classes"_a)
+      .def(nb::init<uint32_t, size_t>(), "n_classes"_a, "n_terms"_a)
       .def(
-          "add",
-          [](Lookup& self, uint32_t child, std::vector<uint32_t> parents, const std::vector<uint32_t>& arity,
-             const nb::tuple& tree, In<double> cell_proba, In<double> absent, bool hierarchical) {
+          "set",
+          [](Lookup& self, size_t position, uint32_t child, std::vector<uint32_t> parents,
+             const std::vector<uint32_t>& arity, const nb::tuple& tree, In<double> cell_proba, In<double> absent,
+             bool hierarchical) {
             const TreeArrays arrays = tree_arrays(tree);
             const ContextTreeView view = arrays.view(nullptr);
             Term term = term_of(child, std::move(parents), arity);
@@ -252,9 +253,9 @@ NB_MODULE(_kernels, m) {
             term.flat = !hierarchical;
             term.levels = log_proba_trie({view, cell_proba.data(), absent.data()},
                                          path_arity(self.n_classes(), term, arity), term.child_arity, hierarchical);
-            self.add(std::move(term));
+            self.set(position, std::move(term));
           },
-          "child"_a, "parents"_a, "arity"_a, "tree"_a, "cell_proba"_a, "absent"_a, "hierarchical"_a)
+          "position"_a, "child"_a, "parents"_a, "arity"_a, "tree"_a, "cell_proba"_a, "absent"_a, "hierarchical"_a)
       .def(
           "log_joint",
           [](const Lookup& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
@@ -279,15 +280,16 @@ NB_MODULE(_kernels, m) {
   nb::class_<LeaveOneOut>(m, "LeaveOneOut")
       .def(
           "__init__",
-          [](LeaveOneOut* self, uint32_t n_levels, double strength, In<double> class_counts) {
-            new (self)
-                LeaveOneOut(static_cast<uint32_t>(class_counts.shape(0)), n_levels, strength, class_counts.data());
+          [](LeaveOneOut* self, In<double> class_counts, uint32_t n_levels, double strength, size_t n_terms) {
+            new (self) LeaveOneOut({class_counts.data(), class_counts.data() + class_counts.shape(0)}, n_levels,
+                                   strength, n_terms);
           },
-          "n_levels"_a, "m"_a, "class_counts"_a)
+          "class_counts"_a, "n_levels"_a, "m"_a, "n_terms"_a)
       .def(
-          "add",
-          [](LeaveOneOut& self, uint32_t child, std::vector<uint32_t> parents, const std::vector<uint32_t>& arity,
-             uint32_t n_classes, const nb::tuple& tree, In<double> cell_count, In<double> node_count) {
+          "set",
+          [](LeaveOneOut& self, size_t position, uint32_t child, std::vector<uint32_t> parents,
+             const std::vector<uint32_t>& arity, uint32_t n_classes, const nb::tuple& tree, In<double> cell_count,
+             In<double> node_count) {
             const TreeArrays arrays = tree_arrays(tree);
             const ContextTreeView view = arrays.view(cell_count.data());
             Term term = term_of(child, std::move(parents), arity);
@@ -296,9 +298,9 @@ NB_MODULE(_kernels, m) {
                                      term.child_arity);
             std::vector<double> root(term.child_arity, 0.0);
             for (int64_t c = 0; c < view.cell_ptr[1]; ++c) root[view.cell_value[c]] = cell_count.data()[c];
-            self.add(std::move(term), std::move(root));
+            self.set(position, std::move(term), std::move(root));
           },
-          "child"_a, "parents"_a, "arity"_a, "n_classes"_a, "tree"_a, "cell_count"_a, "node_count"_a)
+          "position"_a, "child"_a, "parents"_a, "arity"_a, "n_classes"_a, "tree"_a, "cell_count"_a, "node_count"_a)
       .def(
           "losses",
           [](const LeaveOneOut& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,

@@ -16,9 +16,10 @@ struct Term {
 
 class Lookup {
  public:
-  explicit Lookup(uint32_t n_classes) : n_classes_(n_classes) {}
+  Lookup(uint32_t n_classes, size_t n_terms) : n_classes_(n_classes), terms_(n_terms) {}
 
-  void add(Term term) { terms_.push_back(std::move(term)); }
+  // Terms have places of their own, so that threads can compile them at the same time.
+  void set(size_t position, Term term) { terms_.at(position) = std::move(term); }
   size_t n_terms() const { return terms_.size(); }
   uint32_t n_classes() const { return n_classes_; }
 
@@ -52,12 +53,17 @@ struct LossRows {
 class LeaveOneOut {
  public:
   // m: the strength of the m-estimate; n_levels = 1 + the largest number of parents.
-  LeaveOneOut(uint32_t n_classes, uint32_t n_levels, double m, const double* class_counts)
-      : n_classes_(n_classes), n_levels_(n_levels), m_(m), class_counts_(class_counts, class_counts + n_classes) {}
+  LeaveOneOut(std::vector<double> class_counts, uint32_t n_levels, double m, size_t n_terms)
+      : n_classes_(static_cast<uint32_t>(class_counts.size())),
+        n_levels_(n_levels),
+        m_(m),
+        class_counts_(std::move(class_counts)),
+        terms_(n_terms),
+        root_counts_(n_terms) {}
 
-  void add(Term term, std::vector<double> root_counts) {
-    terms_.push_back(std::move(term));
-    root_counts_.push_back(std::move(root_counts));
+  void set(size_t position, Term term, std::vector<double> root_counts) {
+    terms_.at(position) = std::move(term);
+    root_counts_.at(position) = std::move(root_counts);
   }
 
   // out[a][k] += the loss, in units, of the model of the first a attributes with at most k parents each, with

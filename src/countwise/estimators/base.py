@@ -267,7 +267,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def _network(self) -> Network:
         parameters = self._parameters
         if self._derived.network is None:
-            self._derived.network = Network(self.trees_, parameters, self.codec_.arity)
+            self._derived.network = Network(self.trees_, parameters, self.codec_.arity, n_threads(self.n_jobs))
         return self._derived.network
 
     # Files

@@ -46,9 +46,12 @@ class Network:
         self.arity = list(arity)
         self.log_prior = parameters.log_prior
         self.children = [tree.family.child for tree in trees]
-        self.lookup = _kernels.Lookup(len(self.log_prior))
-        for tree, smoothed in zip(trees, parameters.trees, strict=True):
-            self.lookup.add(
+        self.lookup = _kernels.Lookup(len(self.log_prior), len(trees))
+
+        def compile_term(position: int) -> None:
+            tree, smoothed = trees[position], parameters.trees[position]
+            self.lookup.set(
+                position,
                 tree.family.child,
                 list(tree.family.parents),
                 self.arity,
@@ -57,6 +60,8 @@ class Network:
                 smoothed.absent,
                 smoothed.hierarchical,
             )
+
+        thread_map(compile_term, range(len(trees)), threads)
 
     def log_joint(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
         """Log P(x, y) for every row and class."""

@@ -11,6 +11,7 @@ import numpy as np
 from countwise import _kernels
 from countwise.data.coded import CodedData
 from countwise.dtypes import FloatArray
+from countwise.parallel import thread_map
 from countwise.tree.context import ContextTree
 
 LossName = Literal["rmse", "zero-one", "log"]
@@ -41,18 +42,22 @@ def select(
     Fewer attributes, then fewer parents win ties. Losses are added as whole numbers (of 2^-32), so the
     result does not depend on the order of the rows.
     """
-    leave_one_out = _kernels.LeaveOneOut(k + 1, m, class_counts)
-    for tree in trees:
-        family = tree.family
-        leave_one_out.add(
-            family.child,
-            list(family.parents),
+    leave_one_out = _kernels.LeaveOneOut(class_counts, k + 1, m, len(trees))
+
+    def set_counts(position: int) -> None:
+        tree = trees[position]
+        leave_one_out.set(
+            position,
+            tree.family.child,
+            list(tree.family.parents),
             data.arity,
             data.n_classes,
             tree.kernel_arrays,
             tree.counts.cell_count,
             tree.counts.total,
         )
+
+    thread_map(set_counts, range(len(trees)), threads)
     shape = (len(trees) + 1, k + 1)
     total = np.zeros(shape, object)  # Python integers: no overflow, however many rows
     for batch in data.batches("leaving one out"):
