@@ -133,18 +133,18 @@ def leave_one_out(bench: Bench) -> Cost:
     model, batch = sampled(bench.n_rows, 5)
     arity = model.codec_.arity
     trees = build_trees(batch, model.structure_.families, arity, 2)  # every row must be in the counts
-    kernel = _kernels.LeaveOneOut(6, 1.0, np.bincount(batch.target, minlength=2).astype(float))
-    for tree in trees:
+    kernel = _kernels.LeaveOneOut(np.bincount(batch.target, minlength=2).astype(float), 6, 1.0, len(trees))
+    for position, tree in enumerate(trees):
         family, counts = tree.family, tree.counts
         shape = (family.child, list(family.parents), arity, 2, tree.kernel_arrays)
-        kernel.add(*shape, counts.cell_count, counts.total)
+        kernel.set(position, *shape, counts.cell_count, counts.total)
     out = np.zeros((len(trees) + 1) * 6, np.int64)
     units = bench.n_rows * tree_levels(model.structure_) * 2
     return bench.cost(
         "leave-one-out, k=5",
         "row, level, class",
         units,
-        lambda threads: kernel.losses(batch.codes, arity, batch.target, None, 0, threads, out),
+        lambda threads: kernel.losses(batch.codes, arity, batch.target, None, 0, 2.0**32, threads, out),
     )
 
 

@@ -153,13 +153,15 @@ void bind_pair_sums(nb::module_& m) {
 }
 
 Term term_of(uint32_t child, std::vector<uint32_t> parents, const std::vector<uint32_t>& arity) {
-  return Term{child, arity.at(child), std::move(parents), {}, false};
+  Term term{child, arity.at(child), std::move(parents), {}, {}, {}, false};
+  for (uint32_t p : term.parents) term.parent_arity.push_back(arity.at(p));
+  return term;
 }
 
 // Class first, then the parents.
-std::vector<uint32_t> path_arity(uint32_t n_classes, const Term& term, const std::vector<uint32_t>& arity) {
+std::vector<uint32_t> path_arity(uint32_t n_classes, const Term& term) {
   std::vector<uint32_t> path{n_classes};
-  for (uint32_t p : term.parents) path.push_back(arity.at(p));
+  path.insert(path.end(), term.parent_arity.begin(), term.parent_arity.end());
   return path;
 }
 
@@ -182,6 +184,7 @@ nb::object column_cuts(const In<double>& values, const In<int32_t>& classes, con
 }  // namespace
 
 NB_MODULE(_kernels, m) {
+  nb::set_leak_warnings(false);  // models that live until the interpreter ends are no leak
   m.doc() = "Compiled kernels of countwise: flat arrays in, flat arrays out.";
 
   m.def("bin_codes", &bind_bin_codes<uint8_t>, "values"_a, "cuts"_a, "missing"_a, "out"_a.noconvert());
@@ -251,8 +254,9 @@ NB_MODULE(_kernels, m) {
             Term term = term_of(child, std::move(parents), arity);
             nb::gil_scoped_release release;
             term.flat = !hierarchical;
-            term.levels = log_proba_trie({view, cell_proba.data(), absent.data()},
-                                         path_arity(self.n_classes(), term, arity), term.child_arity, hierarchical);
+            term.levels = log_proba_trie({view, cell_proba.data(), absent.data()}, path_arity(self.n_classes(), term),
+                                         term.child_arity, hierarchical);
+            write_out(term, self.n_classes());
             self.set(position, std::move(term));
           },
           "position"_a, "child"_a, "parents"_a, "arity"_a, "tree"_a, "cell_proba"_a, "absent"_a, "hierarchical"_a)
@@ -294,8 +298,8 @@ NB_MODULE(_kernels, m) {
             const ContextTreeView view = arrays.view(cell_count.data());
             Term term = term_of(child, std::move(parents), arity);
             nb::gil_scoped_release release;
-            term.levels = count_trie({view, cell_count.data(), node_count.data()}, path_arity(n_classes, term, arity),
-                                     term.child_arity);
+            term.levels =
+                count_trie({view, cell_count.data(), node_count.data()}, path_arity(n_classes, term), term.child_arity);
             std::vector<double> root(term.child_arity, 0.0);
             for (int64_t c = 0; c < view.cell_ptr[1]; ++c) root[view.cell_value[c]] = cell_count.data()[c];
             self.set(position, std::move(term), std::move(root));
@@ -304,17 +308,18 @@ NB_MODULE(_kernels, m) {
       .def(
           "losses",
           [](const LeaveOneOut& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
-             const AnyColumn& target, const std::optional<In<double>>& weights, int loss, int n_threads,
+             const AnyColumn& target, const std::optional<In<double>>& weights, int loss, double unit, int n_threads,
              Array<int64_t> out) {
             const size_t n_rows = target.shape(0);
             const auto columns = columns_of(arrays, arity, n_rows);
             const double* w = weights_of(weights, n_rows);
             expect_size(out.shape(0), (self.n_terms() + 1) * self.n_levels(), "out must be attributes+1 x levels");
             nb::gil_scoped_release release;
-            self.losses({columns, column_of(target, 0), w, static_cast<Loss>(loss)}, n_rows, n_threads, out.data());
+            self.losses({columns, column_of(target, 0), w, static_cast<Loss>(loss), unit}, n_rows, n_threads,
+                        out.data());
           },
-          "columns"_a, "arity"_a, "target"_a, "weights"_a.none(), "loss"_a, "n_threads"_a, "out"_a.noconvert());
-  m.attr("LOSS_UNIT") = kLossUnit;
+          "columns"_a, "arity"_a, "target"_a, "weights"_a.none(), "loss"_a, "unit"_a, "n_threads"_a,
+          "out"_a.noconvert());
 
   m.def(
       "softmax_rows",

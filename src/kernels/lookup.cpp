@@ -6,8 +6,9 @@
 namespace countwise {
 namespace {
 
-constexpr size_t kBlock = 256;     // rows whose walks overlap: enough to hide the latency of the cache
-constexpr size_t kShare = 65'536;  // rows that a thread takes at a time, at most
+constexpr size_t kTableCells = 32'768;  // of a term that is written out: 256 KB, which stay in the second-level cache
+constexpr size_t kBlock = 256;          // rows whose walks overlap: enough to hide the latency of the cache
+constexpr size_t kShare = 65'536;       // rows that a thread takes at a time, at most
 
 // Rows of a share: enough to pay for bringing each attribute's trie into the cache, all threads busy, and at most
 // `bytes` of state for its rows.
@@ -52,22 +53,48 @@ CW_INLINE void walk_block(const Term& term, const std::vector<Column>& columns, 
   });
 }
 
-// Adds what each level between the row's context and one that has an entry for the value contributes.
-inline void add_climbing(const Term& term, uint32_t context, size_t level, uint32_t value, size_t n_classes,
-                         double* sum) {
+// For a value that no class has seen in the context. Flat: each class answers at the deepest context that it has
+// seen.
+inline void add_flat(const Term& term, uint32_t context, size_t level, uint32_t value, size_t n_classes, double* sum) {
+  const double* first = &term.levels[level].node[context * n_classes];
+  for (size_t y = 0; y < n_classes; ++y) {
+    double add = first[y];
+    uint32_t at = context;
+    for (size_t depth = level; std::isnan(add);) {
+      at = term.levels[depth--].parent[at];
+      const TrieLevel& here = term.levels[depth];
+      const uint32_t entry = here.values.find(at, value);
+      add = entry == kNone ? here.node[at * n_classes + y] : here.entry[entry * n_classes + y];
+    }
+    sum[y] += add;
+  }
+}
+
+// Hierarchical: every level up to one that has an entry for the value adds its factor.
+inline void add_hierarchical(const Term& term, uint32_t context, size_t level, uint32_t value, size_t n_classes,
+                             double* sum) {
   for (;; --level) {
     const TrieLevel& here = term.levels[level];
     const uint32_t entry = here.values.find(context, value);
     const double* add = entry == kNone ? &here.node[context * n_classes] : &here.entry[entry * n_classes];
     for (size_t y = 0; y < n_classes; ++y) sum[y] += add[y];
-    if (entry != kNone || level == 0 || term.flat) return;
+    if (entry != kNone || level == 0) return;
     context = here.parent[context];
   }
 }
 
-// Adds a term's log probabilities to out[row * stride + class] for one block of rows.
-CW_INLINE void add_term(const Term& term, const std::vector<Column>& columns, size_t start, size_t rows,
-                        size_t n_classes, size_t stride, double* out) {
+// The log probabilities of one value in one context, wherever they are found.
+inline void add_value(const Term& term, uint32_t context, size_t level, uint32_t value, size_t n_classes, double* sum) {
+  if (!term.flat) return add_hierarchical(term, context, level, value, n_classes, sum);
+  const uint32_t entry = term.levels[level].values.find(context, value);
+  if (entry == kNone) return add_flat(term, context, level, value, n_classes, sum);
+  const double* add = &term.levels[level].entry[entry * n_classes];
+  for (size_t y = 0; y < n_classes; ++y) sum[y] += add[y];
+}
+
+// One block of rows through the trie.
+CW_INLINE void add_by_walking(const Term& term, const std::vector<Column>& columns, size_t start, size_t rows,
+                              size_t n_classes, size_t stride, double* out) {
   Walk walk;
   walk_block(term, columns, start, rows, n_classes, walk);
   for (size_t r = 0; r < rows; ++r) {
@@ -77,9 +104,43 @@ CW_INLINE void add_term(const Term& term, const std::vector<Column>& columns, si
       for (size_t y = 0; y < n_classes; ++y) sum[y] += add[y];
     } else {
       const uint32_t value = code_at(columns[term.child], start + r);
-      if (value < term.child_arity) add_climbing(term, walk.context[r], walk.level[r], value, n_classes, sum);
+      if (value < term.child_arity) add_value(term, walk.context[r], walk.level[r], value, n_classes, sum);
     }
   }
+}
+
+// One block of rows through the table; false if a row holds a code that training never met (nothing is added).
+CW_INLINE bool add_by_table(const Term& term, const std::vector<Column>& columns, size_t start, size_t rows,
+                            size_t n_classes, size_t stride, double* out) {
+  uint32_t cell[kBlock];
+  uint32_t unseen = 0;
+  std::fill_n(cell, rows, 0u);
+  auto append = [&](const Column& column, uint32_t arity) {
+    with_width(column, [&](auto* tag) {
+      const auto* codes = static_cast<decltype(tag)>(column.data) + start;
+      for (size_t r = 0; r < rows; ++r) {
+        const uint32_t code = codes[r];
+        unseen |= code >= arity;
+        cell[r] = cell[r] * arity + code;
+      }
+    });
+  };
+  for (size_t p = 0; p < term.parents.size(); ++p) append(columns[term.parents[p]], term.parent_arity[p]);
+  append(columns[term.child], term.child_arity);
+  if (unseen) return false;
+  for (size_t r = 0; r < rows; ++r) {
+    const double* add = &term.table[cell[r] * n_classes];
+    double* sum = out + r * stride;
+    for (size_t y = 0; y < n_classes; ++y) sum[y] += add[y];
+  }
+  return true;
+}
+
+// Adds a term's log probabilities to out[row * stride + class] for one block of rows.
+CW_INLINE void add_term(const Term& term, const std::vector<Column>& columns, size_t start, size_t rows,
+                        size_t n_classes, size_t stride, double* out) {
+  if (term.table.empty() || !add_by_table(term, columns, start, rows, n_classes, stride, out))
+    add_by_walking(term, columns, start, rows, n_classes, stride, out);
 }
 
 // Attribute by attribute over a whole share of rows, so that one attribute's trie stays in the cache meanwhile.
@@ -92,6 +153,31 @@ CW_CLONES void log_joint_rows(const std::vector<Term>& terms, const std::vector<
 }
 
 }  // namespace
+
+void write_out(Term& term, size_t n_classes) {
+  size_t cells = size_t{term.child_arity} * n_classes;
+  for (uint32_t arity : term.parent_arity) {
+    cells *= arity;
+    if (cells > kTableCells) return;
+  }
+  const size_t entries = term.levels.back().entry.size();
+  if (cells > 4 * entries + 1024) return;
+  std::vector<double> table(cells, 0.0);
+  std::vector<uint32_t> codes(term.parents.size(), 0);
+  for (size_t cell = 0; cell < cells; cell += size_t{term.child_arity} * n_classes) {
+    uint32_t context = 0;
+    size_t level = 0;
+    for (; level < codes.size(); ++level) {
+      const uint32_t child = term.levels[level].next.find(context, codes[level]);
+      if (child == kNone) break;
+      context = child;
+    }
+    for (uint32_t value = 0; value < term.child_arity; ++value)
+      add_value(term, context, level, value, n_classes, &table[cell + value * n_classes]);
+    for (size_t p = codes.size(); p-- > 0 && ++codes[p] == term.parent_arity[p];) codes[p] = 0;
+  }
+  term.table = std::move(table);
+}
 
 void Lookup::log_joint(const std::vector<Column>& columns, const double* log_prior, size_t n_rows, int n_threads,
                        double* out) const {
@@ -210,8 +296,9 @@ class LeaveOneOut::Share {
       double sum = 0;
       for (size_t c = 0; c < n_classes_; ++c) sum += s[c] *= p[c];
       if (sum < kTiny) sum = rescale(s, sum);
-      const double value = weight(start + r) * loss(s, target_[r], s[target_[r]] / sum);
-      sum_of_losses += static_cast<int64_t>(value * kLossUnit + 0.5);
+      // Rounded before it is weighted: a weight of 2 is the same as two rows.
+      const double units = std::floor(loss(s, target_[r], s[target_[r]] / sum) * rows_.unit + 0.5);
+      sum_of_losses += static_cast<int64_t>(weight(start + r) * units + 0.5);
     }
     out_[n_attributes * model_.n_levels_ + level] += sum_of_losses;
   }

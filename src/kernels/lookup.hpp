@@ -11,8 +11,13 @@ struct Term {
   uint32_t child_arity;
   std::vector<uint32_t> parents;
   std::vector<TrieLevel> levels;
-  bool flat = false;  // values without an entry end at the first context instead of climbing
+  std::vector<double> table;  // [parent 1]..[parent k][value][class] written out, where that is small; else empty
+  std::vector<uint32_t> parent_arity;
+  bool flat = false;  // a value without a cell has the same probability whatever the level above says
 };
+
+// Fills term.table where it takes not much more room than the trie: one look-up instead of a walk.
+void write_out(Term& term, size_t n_classes);
 
 class Lookup {
  public:
@@ -38,15 +43,15 @@ class Lookup {
 
 enum class Loss { kSquared = 0, kZeroOne = 1, kLog = 2 };
 
-// Losses are summed as whole numbers of 2^-32, so that sums do not depend on the order of the rows.
-constexpr double kLossUnit = 4294967296.0;
-
-// The rows to score: codes, classes, weights (or null), and how to judge a prediction.
+// The rows to score: codes, classes, weights (or null), and how to judge a prediction. Losses are summed as whole
+// numbers of 1 / unit, so that sums do not depend on the order of the rows; the caller sees to it that the sum of all
+// fits 63 bits.
 struct LossRows {
   const std::vector<Column>& columns;
   Column target;
   const double* weights;
   Loss loss;
+  double unit;
 };
 
 // Counts of the terms in the order in which attributes enter the model.

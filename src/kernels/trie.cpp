@@ -1,6 +1,7 @@
 #include "trie.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace countwise {
 namespace {
@@ -120,11 +121,11 @@ struct FillLogProba {
   double log_arity;
   std::vector<double> root;  // log probability of each value at the tree's root
 
-  // Hierarchical: the log factor on the level above for a value without a cell. Flat: its log probability.
-  double node(const NodeView& view, int32_t node, const TrieLevel* above, uint32_t parent, size_t n_classes,
-              size_t y) const {
+  // For a value without a cell. Hierarchical: the log factor on the level above. Flat: its log probability, or NaN
+  // where the class has not seen the context and the level above must answer.
+  double node(const NodeView& view, int32_t node, const TrieLevel* above, uint32_t, size_t, size_t) const {
     if (hierarchical) return node == kNoNode ? 0.0 : std::log(view.node[node]);
-    if (node == kNoNode && above) return above->node[parent * n_classes + y];
+    if (node == kNoNode && above) return std::numeric_limits<double>::quiet_NaN();
     return std::log(view.node[node == kNoNode ? 0 : node]) - log_arity;
   }
 

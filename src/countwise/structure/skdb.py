@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,6 +16,7 @@ from countwise.parallel import thread_map
 from countwise.tree.context import ContextTree
 
 LossName = Literal["rmse", "zero-one", "log"]
+GREATEST_LOSS = 461.0  # of a row: log loss is cut at -log(1e-200)
 LOSSES: dict[str, int] = {"rmse": 0, "zero-one": 1, "log": 2}  # numbers as in the kernel
 
 
@@ -25,6 +27,15 @@ class Selection:
     n_attributes: int
     k: int
     surface: FloatArray
+
+
+def loss_unit(total_weight: float) -> float:
+    """Whole numbers of 1 / unit hold a loss: as fine as lets the sum of all losses fit 62 bits, at most 2^32.
+
+    >>> loss_unit(1e6) == 2.0**32, loss_unit(1e9) == 2.0**23
+    (True, True)
+    """
+    return float(2.0 ** min(32, math.floor(62 - math.log2(total_weight * GREATEST_LOSS))))
 
 
 def select(
@@ -39,7 +50,7 @@ def select(
     """One pass: every row is left out of the counts and predicted by every sub-model at once.
 
     Estimates are m-estimates; a context that held no other row is gone without it, so the context above speaks.
-    Fewer attributes, then fewer parents win ties. Losses are added as whole numbers (of 2^-32), so the
+    Fewer attributes, then fewer parents win ties. Losses are added as whole numbers, so the
     result does not depend on the order of the rows.
     """
     leave_one_out = _kernels.LeaveOneOut(class_counts, k + 1, m, len(trees))
@@ -59,16 +70,17 @@ def select(
 
     thread_map(set_counts, range(len(trees)), threads)
     shape = (len(trees) + 1, k + 1)
+    unit = loss_unit(float(class_counts.sum()))
     total = np.zeros(shape, object)  # Python integers: no overflow, however many rows
     for batch in data.batches("leaving one out"):
         part = np.zeros(shape, np.int64)
         leave_one_out.losses(
-            batch.codes, data.arity, batch.target, batch.weights, LOSSES[loss], threads, part.reshape(-1)
+            batch.codes, data.arity, batch.target, batch.weights, LOSSES[loss], unit, threads, part.reshape(-1)
         )
         total += part
     best = (0, 0)
     for position in np.ndindex(shape):
         if total[position] < total[best]:
             best = position
-    mean = (total / (_kernels.LOSS_UNIT * class_counts.sum())).astype(np.float64)
+    mean = (total / (unit * class_counts.sum())).astype(np.float64)
     return Selection(best[0], best[1], np.sqrt(mean) if loss == "rmse" else mean)
