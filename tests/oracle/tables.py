@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from countwise.data.coded import CodedBatch, CodedData
 from countwise.dtypes import code_dtype
 
-many = settings(max_examples=60, deadline=None)
+many = settings(max_examples=40, deadline=None)
 
 
 @dataclass(frozen=True, eq=False)
