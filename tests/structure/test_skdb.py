@@ -163,6 +163,25 @@ def test_more_parents_allowed_than_attributes():
     assert chosen(table, structure.families, 5, "rmse").surface == pytest.approx(expected, rel=1e-8)
 
 
+@EVERY_LOSS
+def test_large_weights_do_not_overflow(loss):
+    # Survey weights: rows that stand for millions. Sums of 2^-32 pass 2^63 at a total weight of 2^31.
+    table = dependent_table(13, 40, 3)
+    table = Table(table.X, table.y, table.arity, 2, np.random.default_rng(13).integers(1, 20, 40) * 1e9)
+    families = kdb_families(3, 1)
+    expected = loss_surface(table, families, 1, loss, 1.0)
+    assert chosen(table, families, 1, loss).surface == pytest.approx(expected, rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["log"])
+def test_hundreds_of_attributes_do_not_underflow(loss):
+    # Estimates near 1/50 each: the product of 220 of them is below the smallest double, for every class.
+    table = random_table(12, 8, [50] * 220, n_classes=2)
+    families = [Family(i, ()) for i in range(220)]
+    expected = loss_surface(table, families, 0, loss, 1.0)
+    assert chosen(table, families, 0, loss).surface == pytest.approx(expected, rel=1e-7, abs=1e-9)
+
+
 def test_unknown_loss():
     with pytest.raises(cw.DataError, match="loss='brier' is not known; choose one of rmse, zero-one, log"):
         cw.SKDBClassifier(loss="brier").fit(np.array([["a"], ["b"]], object), [0, 1])
