@@ -85,6 +85,8 @@ def given_structure(names: Sequence[str], parents: Mapping[Any, Sequence[Any]] |
             raise DataError(f"structure[{child!r}] must be a list of columns, got the string {its_parents!r}")
         found = tuple(position_of(names, p, "structure") for p in its_parents)
         i = position_of(names, child, "structure")
+        if i in of:
+            raise DataError(f"structure lists column {names[i]!r} twice, by name and by position")
         if i in found or len(set(found)) != len(found):
             raise DataError(f"structure[{child!r}] names a column twice or the attribute itself")
         of[i] = found

@@ -1,0 +1,172 @@
+"""Compiled look-up against a walk of each class through its own branches."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from countwise.data.coded import CodedBatch
+from countwise.infer.network import Network, smooth_network
+from countwise.smooth import MLE, Laplace, MBranch, MEstimate
+from countwise.tree.context import Family, build_trees
+from oracle import smoothing
+from oracle.context_tree import context_counts
+from oracle.predict import contribution, log_joint, posterior
+from oracle.tables import Table, dependent_table, many, random_table, tables
+
+FLAT = [
+    (MEstimate(), lambda nodes, arity: smoothing.m_estimate(nodes, arity, 1.0)),
+    (Laplace(), smoothing.laplace),
+]
+HIERARCHICAL = [
+    (MLE(), smoothing.mle),
+    (MBranch(), lambda nodes, arity: smoothing.m_branch(nodes, arity, 4.0)),
+]
+SMOOTHERS = [*FLAT, *HIERARCHICAL]
+IDS = [type(smoother).__name__ for smoother, _ in SMOOTHERS]
+each_smoother = pytest.mark.parametrize(("smoother", "formula"), SMOOTHERS, ids=IDS)
+
+
+def all_families(table):
+    """Every attribute below all the earlier ones, the nearest first."""
+    return [Family(i, tuple(range(i - 1, -1, -1))) for i in range(len(table.arity))]
+
+
+def network_and_oracle(table, families, smoother, formula):
+    batch = table.batch()
+    classes = np.bincount(table.y, table.weights, minlength=table.n_classes).astype(float)
+    trees = build_trees(batch, families, table.arity, table.n_classes)
+    network = Network(trees, smooth_network(trees, classes, smoother, 0, 1), table.arity)
+    prior = formula({(): {y: n for y, n in enumerate(classes) if n}}, table.n_classes)[()]
+    terms = [(f, formula(context_counts(table, f.child, f.parents), table.arity[f.child])) for f in families]
+    return network, terms, prior
+
+
+def check_joint(table, new, families, smoother, formula):
+    """Joint probabilities of rows of codes, which may be unseen."""
+    network, terms, prior = network_and_oracle(table, families, smoother, formula)
+    rows = Table(new, np.zeros(len(new), int), table.arity, table.n_classes)
+    expected = np.array([log_joint(terms, prior, row, table.arity) for row in new.tolist()])
+    assert network.log_joint(rows.batch()) == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    expected = np.array([posterior(terms, prior, row, table.arity) for row in new.tolist()])
+    assert network.proba(rows.batch()) == pytest.approx(expected, rel=1e-10, abs=1e-14)
+
+
+def seen_or_unseen(table):
+    """All rows of codes that every column has met, or its unseen code."""
+    choices = [[*np.unique(table.X[:, i]).tolist(), values] for i, values in enumerate(table.arity)]
+    return np.stack([axis.ravel() for axis in np.meshgrid(*choices, indexing="ij")], axis=1)
+
+
+@each_smoother
+@many
+@given(tables(max_columns=3, max_arity=3, max_rows=12))
+def test_every_row_of_a_small_domain(smoother, formula, table):
+    check_joint(table, seen_or_unseen(table), all_families(table), smoother, formula)
+
+
+@each_smoother
+def test_a_class_that_lacks_a_context_takes_the_value_from_the_context_above(smoother, formula):
+    # Class 0 has met parent 1 with value 0 only; class 1 has met value 1, but under parent 0 only. For the row
+    # (parent 1, value 1) class 0 lacks the cell, class 1 lacks the context: it takes P(value 1 | class 1).
+    X = np.array([[0, 0], [1, 0], [0, 1], [0, 1], [0, 0]])
+    table = Table(X, np.array([0, 0, 1, 1, 1]), [2, 2], 2)
+    check_joint(table, np.array([[1, 1]]), [Family(0, ()), Family(1, (0,))], smoother, formula)
+
+
+@each_smoother
+@pytest.mark.parametrize("arity", [64, 65, 128, 200, 256, 257, 700])
+def test_bitmaps_of_several_words_and_binary_search(smoother, formula, arity):
+    # Up to 64 values in one word, up to 256 in several, beyond that sorted codes.
+    table = random_table(arity, 300, [arity, 3, arity])
+    families = [Family(0, ()), Family(2, (0, 1)), Family(1, (2, 0))]
+    new = random_table(1, 60, [arity + 1, 4, arity + 1]).X
+    for i in range(3):  # values of the domain that training has not met belong to another test
+        new[~np.isin(new[:, i], table.X[:, i]), i] = table.arity[i]
+    check_joint(table, np.concatenate([new, table.X[:40]]), families, smoother, formula)
+
+
+@each_smoother
+def test_values_of_the_domain_without_any_count(smoother, formula):
+    # As when all rows of a value are held out: the posterior is that of the oracle.
+    table = random_table(2, 40, [5, 5])
+    table = table.take((table.X != 3).all(axis=1))
+    families = all_families(table)
+    network, terms, prior = network_and_oracle(table, families, smoother, formula)
+    new = np.array([[3, 0], [0, 3], [3, 3], [1, 2]])
+    expected = [posterior(terms, prior, row, table.arity) for row in new.tolist()]
+    rows = Table(new, np.zeros(4, int), table.arity, 3)
+    assert network.proba(rows.batch()) == pytest.approx(np.array(expected), rel=1e-10)
+
+
+@each_smoother
+def test_a_class_without_rows(smoother, formula):
+    table = random_table(3, 50, [3, 3])
+    table = Table(table.X, np.minimum(table.y, 1), table.arity, 4)  # classes 2 and 3 are known but not met
+    check_joint(table, seen_or_unseen(table), all_families(table), smoother, formula)
+
+
+@each_smoother
+def test_many_parents(smoother, formula):
+    table = dependent_table(4, 250, 7)
+    families = [Family(6, (5, 4, 3, 2, 1, 0)), Family(0, (6, 3, 1, 2)), Family(3, ())]
+    new = random_table(5, 150, [4] * 7).X
+    check_joint(table, new, families, smoother, formula)
+
+
+@each_smoother
+def test_more_rows_than_a_block_and_a_share(smoother, formula):
+    table = dependent_table(6, 200, 3)
+    network, terms, prior = network_and_oracle(table, all_families(table), smoother, formula)
+    new = np.random.default_rng(0).integers(4, size=(17_000, 3))
+    proba = network.proba(Table(new, new[:, 0], table.arity, 2).batch())
+    cases, where = np.unique(new, axis=0, return_inverse=True)
+    expected = np.array([posterior(terms, prior, row, table.arity) for row in cases.tolist()])
+    assert proba == pytest.approx(expected[where.ravel()], rel=1e-10)
+    assert np.array_equal(network.proba(Table(new, new[:, 0], table.arity, 2).batch(), threads=2), proba)
+
+
+@many
+@given(tables(max_columns=3, weights="none"), st.sampled_from([1, 2]))
+def test_contributions(table, threads):
+    families = [f for f in all_families(table) if f.child != 1]  # a column that is not used
+    network, terms, _ = network_and_oracle(table, families, *SMOOTHERS[0])
+    new = seen_or_unseen(table)
+    parts = network.contributions(Table(new, new[:, 0], table.arity, table.n_classes).batch(), threads)
+    assert parts.shape == (len(new), len(table.arity), table.n_classes)
+    expected = np.zeros(parts.shape)
+    for family, proba in terms:
+        for r, row in enumerate(new.tolist()):
+            for y in range(table.n_classes):
+                expected[r, family.child, y] = contribution(family, proba, y, row, table.arity)
+    assert parts == pytest.approx(expected, rel=1e-11, abs=1e-12)
+
+
+def test_no_attributes_at_all():
+    table = random_table(7, 30, [3])
+    network, _, prior = network_and_oracle(table, [], *SMOOTHERS[0])
+    assert network.proba(table.batch()) == pytest.approx(np.tile(prior, (30, 1)))
+    assert network.contributions(table.batch()).tolist() == np.zeros((30, 1, 3)).tolist()
+
+
+def test_no_rows():
+    table = random_table(8, 30, [3, 2])
+    network, *_ = network_and_oracle(table, all_families(table), *SMOOTHERS[0])
+    empty = CodedBatch([np.zeros(0, np.uint8)] * 2, None, None, 0)
+    assert network.proba(empty).shape == (0, 3)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+def test_code_widths(dtype):
+    table = random_table(9, 100, [4, 5, 6])
+    network, *_ = network_and_oracle(table, all_families(table), *SMOOTHERS[0])
+    assert np.array_equal(network.proba(table.batch(dtype)), network.proba(table.batch()))
+
+
+def test_hundreds_of_attributes_do_not_underflow():
+    table = dependent_table(10, 60, 400, noise=0.9)
+    families = [Family(i, ()) for i in range(400)]
+    network, terms, prior = network_and_oracle(table, families, *SMOOTHERS[0])
+    assert network.log_joint(table.batch()).min() < -400
+    expected = [posterior(terms, prior, row, table.arity) for row in table.X[:5].tolist()]
+    assert network.proba(table.batch())[:5] == pytest.approx(np.array(expected), rel=1e-9, abs=1e-300)
