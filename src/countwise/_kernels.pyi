@@ -2,6 +2,8 @@ from collections.abc import Sequence
 
 from countwise.dtypes import AnyArray, CodeArray, FloatArray, IntArray, OffsetArray
 
+LOSS_UNIT: float
+
 TreeShape = tuple[IntArray, IntArray, OffsetArray, OffsetArray, IntArray]
 BuiltTree = tuple[IntArray, IntArray, OffsetArray, OffsetArray, IntArray, FloatArray, IntArray]
 
@@ -92,7 +94,7 @@ class LeaveOneOut:
         target: CodeArray | None,
         weights: FloatArray | None,
         loss: int,
-        unit: float,
+        scale: float,
         n_threads: int,
         out: OffsetArray,
     ) -> None: ...

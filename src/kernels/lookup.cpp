@@ -297,8 +297,8 @@ class LeaveOneOut::Share {
       for (size_t c = 0; c < n_classes_; ++c) sum += s[c] *= p[c];
       if (sum < kTiny) sum = rescale(s, sum);
       // Rounded before it is weighted: a weight of 2 is the same as two rows.
-      const double units = std::floor(loss(s, target_[r], s[target_[r]] / sum) * rows_.unit + 0.5);
-      sum_of_losses += static_cast<int64_t>(weight(start + r) * units + 0.5);
+      const double units = std::floor(loss(s, target_[r], s[target_[r]] / sum) * kLossUnit + 0.5);
+      sum_of_losses += static_cast<int64_t>(weight(start + r) * rows_.scale * units + 0.5);
     }
     out_[n_attributes * model_.n_levels_ + level] += sum_of_losses;
   }

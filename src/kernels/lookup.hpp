@@ -43,15 +43,17 @@ class Lookup {
 
 enum class Loss { kSquared = 0, kZeroOne = 1, kLog = 2 };
 
-// The rows to score: codes, classes, weights (or null), and how to judge a prediction. Losses are summed as whole
-// numbers of 1 / unit, so that sums do not depend on the order of the rows; the caller sees to it that the sum of all
-// fits 63 bits.
+// Losses are summed as whole numbers of 2^-32, so that sums do not depend on the order of the rows.
+constexpr double kLossUnit = 4294967296.0;
+
+// The rows to score: codes, classes, weights (or null), and how to judge a prediction. Weights are multiplied by
+// `scale`, a power of two that keeps the sum of all losses within 62 bits.
 struct LossRows {
   const std::vector<Column>& columns;
   Column target;
   const double* weights;
   Loss loss;
-  double unit;
+  double scale;
 };
 
 // Counts of the terms in the order in which attributes enter the model.

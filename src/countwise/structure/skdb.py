@@ -29,13 +29,16 @@ class Selection:
     surface: FloatArray
 
 
-def loss_unit(total_weight: float) -> float:
-    """Whole numbers of 1 / unit hold a loss: as fine as lets the sum of all losses fit 62 bits, at most 2^32.
+def weight_scale(total_weight: float) -> float:
+    """A power of two, at most 1, by which weights are multiplied so that the sum of all losses fits 62 bits.
 
-    >>> loss_unit(1e6) == 2.0**32, loss_unit(1e9) == 2.0**23
-    (True, True)
+    It is 1 up to two million rows; there an integer weight equals that many rows to the last bit.
+
+    >>> weight_scale(1e6), weight_scale(1e9)
+    (1.0, 0.001953125)
     """
-    return float(2.0 ** min(32, math.floor(62 - math.log2(total_weight * GREATEST_LOSS))))
+    bits = math.log2(total_weight * GREATEST_LOSS * _kernels.LOSS_UNIT)
+    return float(2.0 ** min(0, math.floor(62 - bits)))
 
 
 def select(
@@ -70,17 +73,17 @@ def select(
 
     thread_map(set_counts, range(len(trees)), threads)
     shape = (len(trees) + 1, k + 1)
-    unit = loss_unit(float(class_counts.sum()))
+    scale = weight_scale(float(class_counts.sum()))
     total = np.zeros(shape, object)  # Python integers: no overflow, however many rows
     for batch in data.batches("leaving one out"):
         part = np.zeros(shape, np.int64)
         leave_one_out.losses(
-            batch.codes, data.arity, batch.target, batch.weights, LOSSES[loss], unit, threads, part.reshape(-1)
+            batch.codes, data.arity, batch.target, batch.weights, LOSSES[loss], scale, threads, part.reshape(-1)
         )
         total += part
     best = (0, 0)
     for position in np.ndindex(shape):
         if total[position] < total[best]:
             best = position
-    mean = (total / (unit * class_counts.sum())).astype(np.float64)
+    mean = (total / (_kernels.LOSS_UNIT * scale * class_counts.sum())).astype(np.float64)
     return Selection(best[0], best[1], np.sqrt(mean) if loss == "rmse" else mean)
