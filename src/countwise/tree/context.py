@@ -102,31 +102,32 @@ def merge_all(a: Sequence[ContextTree], b: Sequence[ContextTree], sign: float, t
 
 
 class TreeSum:
-    """Trees of many batches added up like a binary counter, so that a count is merged log(batches) times."""
+    """A running total of the trees of many batches; never holds more than the total, one batch and one tree."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-        self._stack: list[tuple[int, list[ContextTree]]] = []  # (batches in it, its trees)
+        self.trees: list[ContextTree] = []
 
-    def add(self, trees: list[ContextTree]) -> None:
-        """Add the trees of one batch."""
-        size = 1
-        while self._stack and self._stack[-1][0] <= size:
-            older_size, older = self._stack.pop()
-            trees, size = merge_all(older, trees, 1.0, self.threads), size + older_size
-        self._stack.append((size, trees))
+    def add(self, batch: list[ContextTree]) -> None:
+        """Add the trees of one batch. The list is emptied, so that a tree can go as soon as it is merged."""
+        if not self.trees:
+            self.trees = list(batch)
+            batch.clear()
+            return
+        waiting: list[ContextTree | None] = list(batch)
+        batch.clear()
+
+        def merge_one(position: int) -> None:
+            newer, waiting[position] = waiting[position], None
+            assert newer is not None
+            self.trees[position] = merge_trees(self.trees[position], newer)
+
+        thread_map(merge_one, range(len(waiting)), self.threads)
 
     @property
     def nbytes(self) -> int:
-        """Memory of all that is held."""
-        return sum(tree.nbytes for _, trees in self._stack for tree in trees)
-
-    def result(self) -> list[ContextTree]:
-        """The trees of all batches."""
-        while len(self._stack) > 1:
-            (n, newer), (m, older) = self._stack.pop(), self._stack.pop()
-            self._stack.append((n + m, merge_all(older, newer, 1.0, self.threads)))
-        return self._stack[0][1]
+        """Memory of the total."""
+        return sum(tree.nbytes for tree in self.trees)
 
 
 def count_trees(
@@ -149,7 +150,7 @@ def count_trees(
                 f"the counts take more than max_memory = {max_memory / 2**20:.0f} MB; lower k, use fewer bins, "
                 "or raise max_memory"
             )
-    return total.result(), classes
+    return total.trees, classes
 
 
 def cut_tree(tree: ContextTree, n_parents: int) -> ContextTree:
