@@ -6,7 +6,7 @@ import queue
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from countwise.data.source import RawBatch, Source
 from countwise.dtypes import CodeArray, FloatArray
 from countwise.parallel import thread_map
 from countwise.progress import progress_bar
+
+CODED_BYTES = 8 * 2**20  # of codes that a scan counts at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +99,37 @@ class StreamCodes(CodedData):
 
     def _read(self) -> Iterator[CodedBatch]:
         coded = (encode_batch(batch, self.codec, self.target_codec, self.threads) for batch in self.source.batches())
-        return (batch for batch in read_ahead(coded) if batch.n_rows)
+        return (batch for batch in read_ahead(coalesced(coded)) if batch.n_rows)
+
+
+def coalesced(batches: Iterable[CodedBatch], max_bytes: int = CODED_BYTES) -> Iterator[CodedBatch]:
+    """Batches joined until they hold ``max_bytes`` of codes: a batch of files is small because it is wide, codes are
+    narrow, and counting is cheaper by the row in large batches.
+    """
+    waiting: list[CodedBatch] = []
+    held = 0
+    for batch in batches:
+        waiting.append(batch)
+        held += sum(column.nbytes for column in batch.codes)
+        if held >= max_bytes:
+            yield _joined(waiting)
+            waiting, held = [], 0
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(batches: list[CodedBatch]) -> CodedBatch:
+    if len(batches) == 1:
+        return batches[0]
+    codes: list[CodeArray] = [np.concatenate(columns) for columns in zip(*(b.codes for b in batches), strict=True)]
+    targets: list[Any] = [b.target for b in batches if b.target is not None]
+    weights = [b.weights for b in batches if b.weights is not None]
+    return CodedBatch(
+        codes,
+        np.concatenate(targets) if targets else None,
+        np.concatenate(weights) if weights else None,
+        sum(b.n_rows for b in batches),
+    )
 
 
 Item = TypeVar("Item")

@@ -61,15 +61,17 @@ class CountTree:
         )
         return sum(array.nbytes for array in arrays)
 
-    @cached_property
+    @property
     def cell_node(self) -> IntArray:
-        """The node of every cell."""
+        """The node of every cell; made anew at each call, since only smoothing needs it."""
         return np.repeat(np.arange(self.n_nodes, dtype=np.int32), np.diff(self.cell_ptr))
 
     @cached_property
     def total(self) -> FloatArray:
         """The count of every node, N_j."""
-        return np.bincount(self.cell_node, self.cell_count, minlength=self.n_nodes).astype(np.float64, copy=False)
+        if self.n_cells == 0:  # a tree without rows is a root without cells
+            return np.zeros(self.n_nodes)
+        return np.add.reduceat(self.cell_count, self.cell_ptr[:-1])
 
     def level_cells(self, level: int) -> slice:
         """The cells of one level."""
