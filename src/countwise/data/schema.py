@@ -66,7 +66,9 @@ def _chosen_columns(names: list[str], categorical: CategoricalSpec) -> set[int]:
         raise DataError(
             f"categorical_features={categorical!r}: expected 'from_dtype' or a list of names, positions or booleans"
         )
-    chosen = list(np.asarray(categorical).tolist())
+    if not isinstance(categorical, (Sequence, np.ndarray, set, frozenset)) and not hasattr(categorical, "to_list"):
+        raise DataError(f"categorical_features={categorical!r}: expected a list of names, positions or booleans")
+    chosen = [item.item() if isinstance(item, np.generic) else item for item in categorical]
     if chosen and all(isinstance(item, bool) for item in chosen):
         if len(chosen) != len(names):
             raise DataError(f"categorical_features has {len(chosen)} booleans for {len(names)} columns")
@@ -97,7 +99,7 @@ class CategoryStats:
         import pyarrow.compute as pc
         import pyarrow.types as t
 
-        column = as_categories(column)
+        column = as_categories(column, self.name)
         self.has_missing |= column.null_count > 0
         if t.is_dictionary(column.type):
             used = pc.unique(column.indices).drop_null()
@@ -165,23 +167,23 @@ def learn_schema(
     source: Source, discretiser: Discretiser, categorical: CategoricalSpec = "from_dtype", threads: int = 1
 ) -> Schema:
     """One pass over a source that has a target. In memory the target is codes already, see ``MemorySource``."""
-    target, n_rows, total_weight = CategoryStats("target"), 0, 0.0
+    target, n_rows, total_weight = CategoryStats(source.target or "y"), 0, 0.0
     stats: list[CategoryStats | NumberStats] = []
     seen: dict[Any, int] = {}  # classes by first appearance: sketches number them so
     for raw in source.batches():
         batch = raw.without_zero_weights()
         if batch.n_rows == 0:
             continue
-        check_target_complete(batch.target)
+        check_target_complete(batch.target, target.name)
         if not stats:
             stats = _new_stats(source, batch, categorical)
         target.update(batch.target)
-        classes = _appearance_codes(batch.target, seen)
+        classes = _appearance_codes(as_categories(batch.target, target.name), seen)
         _update_all(stats, batch, classes, threads)
         n_rows += batch.n_rows
         total_weight += float(batch.n_rows if batch.weights is None else batch.weights.sum())
     if n_rows == 0:
-        raise DataError("the table has no rows (with positive weight)")
+        raise DataError("the table has no rows (with a positive weight)")
     target_codec = target.codec()
     classes_array = _class_labels(target_codec)
     columns = _codecs(stats, discretiser, len(seen), threads)
@@ -220,22 +222,23 @@ def _codecs(
     )
 
 
-def check_target_complete(target: RawColumn) -> None:
+def check_target_complete(target: RawColumn, name: str) -> None:
     """A row without a class teaches nothing about it."""
-    missing = int(np.isnan(target).sum()) if isinstance(target, np.ndarray) else as_categories(target).null_count
+    missing = int(np.isnan(target).sum()) if isinstance(target, np.ndarray) else as_categories(target, name).null_count
     if missing:
-        raise DataError(f"the target is missing (NaN) in {missing} row(s); drop these rows before fitting")
+        raise DataError(f"the target {name!r} is missing (NaN) in {missing} row(s); drop these rows before fitting")
 
 
-def _appearance_codes(target: RawColumn, seen: dict[Any, int]) -> Any:
-    """Class numbers in the order of first appearance, stable over batches."""
+def _appearance_codes(target: pa.Array, seen: dict[Any, int]) -> Any:
+    """Class numbers in the order of first appearance, stable over batches; labels that no row has get none."""
     import pyarrow.types as t
 
-    column = as_categories(target)
-    if not t.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    number = [seen.setdefault(value, len(seen)) for value in column.dictionary.to_pylist()]
-    return np.asarray(number, np.int32)[column.indices.to_numpy(zero_copy_only=False)]
+    column = target if t.is_dictionary(target.type) else target.dictionary_encode()
+    indices, labels = column.indices.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
+    number = np.full(len(labels), -1, np.int32)
+    for i in np.unique(indices):
+        number[i] = seen.setdefault(labels[i], len(seen))
+    return number[indices]
 
 
 def _class_labels(codec: CategoryCodec) -> Any:
@@ -244,4 +247,10 @@ def _class_labels(codec: CategoryCodec) -> Any:
     values = codec.categories
     if t.is_string(values.type):
         return np.asarray(values.to_pylist(), dtype=object)
-    return values.to_numpy(zero_copy_only=False)
+    labels = values.to_numpy(zero_copy_only=False)
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        raise DataError(
+            f"the target {codec.name!r} holds continuous values, for example {labels[labels != np.floor(labels)][0]}; "
+            "a classifier needs classes: bin it or make it text"
+        )
+    return labels
