@@ -26,7 +26,7 @@ PIPED_WIDTH = 160  # columns of a table that goes to a file
 
 
 @guarded
-def evaluate(  # noqa: PLR0917
+def evaluate(
     data: Annotated[list[str] | None, typer.Argument(help=INPUT)] = None,
     target: Annotated[str | None, typer.Option(help="Column that holds the class.")] = None,
     dataset: Annotated[list[str] | None, typer.Option(help="A computed set; may be repeated.")] = None,

@@ -18,7 +18,7 @@ INPUT = "Parquet, CSV(.gz) or Arrow files, a glob, or - for CSV on stdin."
 
 
 @guarded
-def fit(  # noqa: PLR0917
+def fit(
     train: Annotated[list[str], typer.Argument(help=INPUT)],
     target: Annotated[str, typer.Option(help="Column that holds the class.")],
     out: Annotated[Path, typer.Option(help="Model file to write.")],

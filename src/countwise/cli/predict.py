@@ -19,7 +19,7 @@ from countwise.progress import progress_bar, use_progress
 
 
 @guarded
-def predict(  # noqa: PLR0917
+def predict(
     model: Annotated[Path, typer.Argument(help="Model file of `countwise fit`.")],
     new: Annotated[list[str], typer.Argument(help=INPUT)],
     out: Annotated[str, typer.Option(help="A .parquet, .csv(.gz) or .arrow file, or - for CSV.")] = STDIO,

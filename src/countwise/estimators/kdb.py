@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 from countwise.data.coded import CodedData
@@ -69,9 +70,11 @@ class KDBClassifier(NetworkClassifier):
         self.k = k
         self.order = order
 
+    def _check_params(self) -> None:
+        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 0:
+            raise DataError(f"k must be an integer >= 0, got {self.k!r}")
+
     def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:
-        if isinstance(self.k, bool) or int(self.k) != self.k or self.k < 0:
-            raise DataError(f"k must be a whole number >= 0, got {self.k!r}")
         order = None if self.order is None else check_order(names, self.order)
         stats = pair_statistics(data, n_threads(self.n_jobs), memory_bytes(self.max_memory))
         if order is None:

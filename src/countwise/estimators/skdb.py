@@ -88,7 +88,7 @@ class SKDBClassifier(KDBClassifier):
         learned = {"n_attributes_": chosen.n_attributes, "k_": chosen.k, "loss_surface_": chosen.surface}
         return structure.restricted(chosen.n_attributes, chosen.k), kept, learned
 
-    def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:
+    def _check_params(self) -> None:
+        super()._check_params()
         if self.loss not in LOSSES:
             raise DataError(f"loss={self.loss!r} is not known; choose one of {', '.join(LOSSES)}")
-        return super()._learn_structure(data, names)

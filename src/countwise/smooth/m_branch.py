@@ -1,5 +1,7 @@
 """m-branch smoothing along the path from the root."""
 
+from numbers import Real
+
 import numpy as np
 
 from countwise.dtypes import FloatArray
@@ -35,7 +37,7 @@ class MBranch(Smoother):
 
     def check(self) -> None:
         """``m`` is a positive number."""
-        if isinstance(self.m, str) or not np.isfinite(self.m) or self.m <= 0:
+        if not isinstance(self.m, Real) or not np.isfinite(self.m) or self.m <= 0:
             raise DataError(f"m must be a number > 0, got {self.m!r}")
 
     def smooth(self, tree: CountTree, seed: int = 0) -> Smoothed:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 
 from countwise.errors import DataError
@@ -54,7 +56,7 @@ class MEstimate(Smoother):
         """``m`` is a number that is not negative, or "holdout"."""
         if self.m == "holdout":
             return
-        if isinstance(self.m, str) or not np.isfinite(self.m) or self.m < 0:
+        if not isinstance(self.m, Real) or not np.isfinite(self.m) or self.m < 0:
             raise DataError(f"m must be a number >= 0 or 'holdout', got {self.m!r}")
 
     @property
