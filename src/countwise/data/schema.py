@@ -54,6 +54,12 @@ def column_kinds(names: list[str], columns: list[RawColumn], categorical: Catego
     return kinds
 
 
+def _both_numbers(a: pa.DataType, b: pa.DataType) -> bool:
+    import pyarrow.types as t
+
+    return all(t.is_integer(dtype) or t.is_floating(dtype) for dtype in (a, b))
+
+
 def _holds_numbers(column: RawColumn) -> bool:
     import pyarrow.types as t
 
@@ -90,8 +96,16 @@ def _chosen_columns(names: list[str], categorical: CategoricalSpec) -> set[int]:
 class CategoryStats:
     """The distinct values of a column so far."""
 
+    kind: Kind = "category"
+
     def __init__(self, name: str) -> None:
-        self.name, self.values, self.has_missing = name, None, False
+        self.name, self.has_missing = name, False
+        self.values: Any = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there was no value so far."""
+        return self.values is None or len(self.values) == 0
 
     def update(self, column: RawColumn) -> None:
         """Add a batch."""
@@ -106,9 +120,11 @@ class CategoryStats:
             values = column.dictionary.take(used).unique()
         else:
             values = pc.unique(column).drop_null()
-        if self.values is None or t.is_null(self.values.type):
+        if self.is_empty:
             self.values = values
         elif not t.is_null(values.type):
+            if values.type != self.values.type and _both_numbers(values.type, self.values.type):
+                values, self.values = values.cast(pa.float64()), self.values.cast(pa.float64())
             if values.type != self.values.type:
                 raise ColumnTypeError(
                     f"column {self.name!r} changes its type between batches: {self.values.type}, then {values.type}"
@@ -133,8 +149,10 @@ class CategoryStats:
 class NumberStats:
     """The values of a numeric column so far: themselves when ``capacity`` is None, else in a sketch."""
 
+    kind: Kind = "number"
+
     def __init__(self, name: str, capacity: int | None) -> None:
-        self.name, self.has_missing = name, False
+        self.name, self.has_missing, self.is_empty = name, False, True
         self.items: tuple[FloatArray, Any, FloatArray | None] | None = None
         self.sketch = None if capacity is None else ClassSketch(capacity)
 
@@ -148,6 +166,7 @@ class NumberStats:
             weights = None if weights is None else weights[present]
         if not np.isfinite(values).all():
             raise infinite_value(self.name)
+        self.is_empty &= len(values) == 0
         if self.sketch is None:
             self.items = (np.ascontiguousarray(values), np.ascontiguousarray(classes), weights)
         else:
@@ -177,6 +196,8 @@ def learn_schema(
         check_target_complete(batch.target, target.name)
         if not stats:
             stats = _new_stats(source, batch, categorical)
+        elif not source.in_memory:
+            _settle_kinds(stats, batch, column_kinds(source.names, batch.columns, categorical))
         target.update(batch.target)
         classes = _appearance_codes(as_categories(batch.target, target.name), seen)
         _update_all(stats, batch, classes, threads)
@@ -199,6 +220,21 @@ def _new_stats(source: Source, batch: RawBatch, categorical: CategoricalSpec) ->
         CategoryStats(name) if kind == "category" else NumberStats(name, capacity)
         for name, kind in zip(source.names, kinds, strict=True)
     ]
+
+
+def _settle_kinds(stats: list[CategoryStats | NumberStats], batch: RawBatch, kinds: list[Kind]) -> None:
+    """A column without any value so far is of the kind that its first values are."""
+    for i, (stat, column, kind) in enumerate(zip(stats, batch.columns, kinds, strict=True)):
+        if stat.is_empty and kind != stat.kind and not _all_missing(column):
+            n_numbers = 1 + sum(isinstance(s, NumberStats) for s in stats)
+            capacity = sketch_capacity(n_numbers, GUESSED_CLASSES, SKETCH_BYTES)
+            stats[i] = CategoryStats(stat.name) if kind == "category" else NumberStats(stat.name, capacity)
+            stats[i].has_missing = True
+
+
+def _all_missing(column: RawColumn) -> bool:
+    missing = np.isnan(column).sum() if isinstance(column, np.ndarray) else column.null_count
+    return bool(missing == len(column))
 
 
 def _update_all(stats: Iterable[CategoryStats | NumberStats], batch: RawBatch, classes: Any, threads: int) -> None:

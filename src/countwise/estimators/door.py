@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from countwise.data.columns import is_missing
-from countwise.data.files import check_weights
+from countwise.data.files import FileSource, check_weights
 from countwise.data.source import MemorySource, RawBatch, Source, check_unique, is_frame, native_names
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
@@ -205,7 +205,7 @@ def prediction_source(estimator: Any, X: Any) -> Source:
     """The rows to predict, whatever form they come in."""
     if isinstance(X, Source):
         note_source(estimator, X, reset=False)
-        return X
+        return X.read_like(estimator.codec_) if isinstance(X, FileSource) else X
     return MemorySource(check_table(estimator, X, reset=False))
 
 
