@@ -51,7 +51,7 @@ class CodedData:
 
     def __init__(self, codec: Codec, n_rows: int, total_weight: float, weighted: bool) -> None:
         self.weighted = weighted
-        self.arity = codec.arity
+        self.arity, self.names = codec.arity, codec.names
         self.n_classes = len(codec.classes)
         self.n_rows = n_rows
         self.total_weight = total_weight

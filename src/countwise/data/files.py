@@ -161,6 +161,7 @@ class FileSource(Source):
             elif t.is_null(guess) or t.is_integer(guess):
                 types[column.name] = pa.float64()
         other = copy.copy(self)
+        other.schema = pa.schema([pa.field(f.name, types.get(f.name, f.type)) for f in self.schema])
         other._reader = CsvReader(self._reader.delimiter, self._reader.null_values, types)
         return other
 
@@ -197,6 +198,14 @@ class FileSource(Source):
             self._check_encoding(batch)
             yield _raw_batch(batch, self.names, self.target, self.weight)
 
+    def to_table(self) -> pa.Table:
+        """All rows and columns in memory."""
+        import pyarrow as pa
+
+        batches = self.record_batches(self.schema.names)
+        tables = [as_declared(pa.Table.from_batches([batch]), self.schema) for batch in batches]
+        return pa.concat_tables([self.schema.empty_table(), *tables], promote_options="permissive")
+
     def _check_encoding(self, batch: pa.RecordBatch) -> None:
         """Arrow reads a CSV column that is not UTF-8 as bytes."""
         import pyarrow.types as t
@@ -207,6 +216,17 @@ class FileSource(Source):
                     f"{self.files[0]}: column {field.name!r} is not UTF-8 text; convert the file, "
                     "for example with iconv -f latin1 -t utf8"
                 )
+
+
+def as_declared(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The table with text that was read as a dictionary as text again, where the schema has it so."""
+    import pyarrow.types as t
+
+    for i, field in enumerate(table.schema):
+        declared = schema.field(field.name).type
+        if t.is_dictionary(field.type) and not t.is_dictionary(declared):
+            table = table.set_column(i, field.name, table.column(i).cast(declared))
+    return table
 
 
 def _is_open(dtype: pa.DataType) -> bool:
