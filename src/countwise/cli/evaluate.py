@@ -27,7 +27,7 @@ PIPED_WIDTH = 160  # columns of a table that goes to a file
 
 @guarded
 def evaluate(
-    data: Annotated[list[str] | None, typer.Argument(metavar="DATA...", help=INPUT)] = None,
+    data: Annotated[list[str] | None, typer.Argument(metavar="DATA", help=INPUT)] = None,
     target: Annotated[str | None, typer.Option(help="Column that holds the class.")] = None,
     dataset: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A computed set; may be repeated.")] = None,
     models: Annotated[str, typer.Option(help=MODEL_HELP)] = "nb,tan,skdb",

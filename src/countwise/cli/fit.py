@@ -19,7 +19,7 @@ INPUT = "Parquet, CSV(.gz) or Arrow files, a glob, or - for CSV on stdin."
 
 @guarded
 def fit(
-    train: Annotated[list[str], typer.Argument(metavar="TRAIN...", help=INPUT)],
+    train: Annotated[list[str], typer.Argument(metavar="TRAIN", help=INPUT)],
     target: Annotated[str, typer.Option(help="Column that holds the class.")],
     out: Annotated[Path, typer.Option(help="Model file to write.")],
     model: Annotated[str, typer.Option(help="nb, tan, kdb (k by --param), kdb1 ... kdb5, or skdb.")] = "skdb",

@@ -30,7 +30,7 @@ from countwise.progress import progress_bar, use_progress
 @guarded
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file of `countwise fit`.")],
-    new: Annotated[list[str], typer.Argument(metavar="NEW...", help=INPUT)],
+    new: Annotated[list[str], typer.Argument(metavar="NEW", help=INPUT)],
     out: Annotated[str, typer.Option(help="A .parquet, .csv(.gz) or .arrow file, or - for CSV.")] = STDIO,
     proba: Annotated[bool, typer.Option(help="A column p_<class> for each class.")] = True,
     as_log: Annotated[bool, typer.Option("--log", help="Natural logarithms, as log_p_<class>.")] = False,

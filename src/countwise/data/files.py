@@ -158,7 +158,7 @@ class FileSource(Source):
             if isinstance(column, CategoryCodec):
                 if t.is_string(column.categories.type):
                     types[column.name] = pa.string()
-            elif t.is_null(guess) or t.is_integer(guess):
+            elif not t.is_temporal(guess):
                 types[column.name] = pa.float64()
         other = copy.copy(self)
         other.schema = pa.schema([pa.field(f.name, types.get(f.name, f.type)) for f in self.schema])
@@ -261,7 +261,7 @@ def _absent(what: str, file: Path, present: Sequence[str]) -> DataError:
     hint = ""
     if len(present) == 1:
         found = next((c for c in ";\t|" if c in present[0]), None)
-        hint = f"; if they are separated by {found!r}, pass delimiter={found!r}" if found else ""
+        hint = f"; if they are separated by {found!r}, say delimiter={found!r} (--delimiter)" if found else ""
     return DataError(f"{what} not in {file}; columns: {list(present[:20])}{hint}")
 
 

@@ -117,6 +117,7 @@ class CsvReader(Reader):
 
     def __init__(self, delimiter: str, null_values: Sequence[str], types: dict[str, pa.DataType]) -> None:
         self.delimiter, self.null_values, self.types = delimiter, list(null_values), dict(types)
+        self.fixed = set(types)  # not guessed
         self._empty: set[str] = set()  # columns that started without a value
 
     def schema(self, file: Path) -> pa.Schema:
@@ -184,9 +185,16 @@ class CsvReader(Reader):
             wider = pa.string()
             self._empty.remove(name)
         if wider is None:
-            raise DataError(
-                f"{file}, row {found[2]}: column {name!r} holds {found[4]!r} after rows of type {found[3]}; "
-                f"pass scan(..., types={{{name!r}: 'text'}}) if it is text, "
-                f"null_values=[{found[4]!r}] if that means missing"
-            ) from error
+            raise self._contradiction(file, name, found) from error
         self.types[name] = wider
+
+    def _contradiction(self, file: Path, name: str, found: re.Match[str]) -> DataError:
+        """The error for a value that is not of the column's type."""
+        _, row, dtype, value = found.groups()
+        kind = {"double": "a number", "bool": "true or false"}.get(dtype, f"of type {dtype}")
+        is_text = f"if the column is text, say types={{{name!r}: 'text'}} (--type {name}=text); "
+        return DataError(
+            f"{file}, row {row}: column {name!r} holds {value!r}, which is not {kind}; "
+            f"{'' if name in self.fixed else is_text}"
+            f"if it means missing, say null_values=[{value!r}] (--null {value!r})"
+        )
