@@ -4,6 +4,8 @@ Every error that a user's data or parameters can cause derives from :class:`Coun
 built-in class that scikit-learn's users expect, so that ``except ValueError`` keeps working.
 """
 
+import math
+
 
 class CountwiseError(Exception):
     """Base of the errors that countwise raises on purpose."""
@@ -23,3 +25,15 @@ class MemoryLimitError(CountwiseError, MemoryError):
 
 class ModelFileError(CountwiseError, ValueError):
     """A file is not a countwise model, or it is damaged or too new."""
+
+
+def size_text(n_bytes: float) -> str:
+    """A number of bytes as a message says it.
+
+    >>> size_text(300), size_text(5_000_000), size_text(3 * 2**30)
+    ('300 bytes', '4.77 MB', '3 GB')
+    """
+    if n_bytes < 2**10:
+        return f"{n_bytes:.0f} bytes"
+    power = min(int(math.log2(n_bytes)) // 10, 4)
+    return f"{n_bytes / 2 ** (10 * power):.3g} {' KMGT'[power]}B"

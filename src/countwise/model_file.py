@@ -7,7 +7,9 @@ temporary name and renamed, so a reader never sees half of it.
 
 from __future__ import annotations
 
+import errno
 import json
+import math
 import os
 import struct
 import tempfile
@@ -48,6 +50,8 @@ def write_model_file(path: str | os.PathLike[str], header: Mapping[str, Any], ar
         )
         blobs.append(blob)
     text = json.dumps({"format": VERSION, **header, "arrays": directory}).encode()
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such directory", str(target.parent))
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -83,13 +87,9 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[
         raise _truncated(path)
     if zlib.crc32(text) != checksum:
         raise ModelFileError(f"{path} is damaged: its header does not match its checksum")
-    header = json.loads(text)
-    if header.get("format", 0) > VERSION:
-        raise ModelFileError(
-            f"{path} has format {header['format']}, this countwise reads up to {VERSION}; upgrade countwise"
-        )
+    header, directory = _header(path, text)
     arrays, position = {}, start + length
-    for entry in header.pop("arrays"):
+    for entry in directory:
         blob = data[position : position + entry["bytes"]]
         if len(blob) < entry["bytes"]:
             raise _truncated(path)
@@ -100,12 +100,39 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[
     return header, arrays
 
 
-def _array(path: str | os.PathLike[str], entry: dict[str, Any], blob: bytes) -> AnyArray:
+def _header(path: str | os.PathLike[str], text: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The header and its directory of arrays, whose entries have the fields and types that they should."""
     try:
-        raw = zlib.decompress(blob)
-    except zlib.error as error:
+        header = json.loads(text)
+        version = int(header["format"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelFileError(f"{path} has a header that makes no sense") from error
+    if version > VERSION:
+        raise ModelFileError(f"{path} has format {version}, this countwise reads up to {VERSION}; upgrade countwise")
+    directory = header.pop("arrays", None)
+    if not isinstance(directory, list) or not all(_is_entry(entry) for entry in directory):
+        raise ModelFileError(f"{path} has a header that makes no sense: its arrays are not described")
+    return header, directory
+
+
+def _is_entry(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("name"), str)
+        and entry.get("dtype") in DTYPES
+        and isinstance(entry.get("shape"), list)
+        and all(isinstance(n, int) and n >= 0 for n in [*entry["shape"], entry.get("bytes"), entry.get("crc32")])
+    )
+
+
+def _array(path: str | os.PathLike[str], entry: dict[str, Any], blob: bytes) -> AnyArray:
+    size = math.prod(entry["shape"]) * np.dtype(entry["dtype"]).itemsize
+    unpacker = zlib.decompressobj()
+    try:
+        raw = unpacker.decompress(blob, size + 1)  # never more than the header says, whatever the blob holds
+    except (zlib.error, OverflowError) as error:
         raise ModelFileError(f"{path} is damaged: array {entry['name']} cannot be unpacked") from error
-    if zlib.crc32(raw) != entry["crc32"] or entry["dtype"] not in DTYPES:
+    if len(raw) != size or not unpacker.eof or unpacker.unused_data or zlib.crc32(raw) != entry["crc32"]:
         raise ModelFileError(f"{path} is damaged: array {entry['name']} does not match its checksum")
     array = np.frombuffer(raw, entry["dtype"]).reshape(entry["shape"])
     return array.astype(array.dtype.newbyteorder("="))  # a copy that can be written to

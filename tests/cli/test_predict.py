@@ -118,7 +118,7 @@ def test_an_old_output_is_replaced_only_by_a_whole_one(run, model, folder):
         (["m.cw", "new.csv", "--out", "p.csv", "--id", "nobody"], "'nobody'"),
         (["m.cw", "new.csv", "--out", "p.xlsx"], "p.xlsx: the format is not known"),
         (["m.cw", "new.csv", "--out", "new.csv"], "new.csv: is also an input"),
-        (["m.cw", "new.csv", "new.parquet", "--out", "p.csv"], "different formats: csv, parquet"),
+        (["m.cw", "new.csv", "new.parquet", "--out", "p.csv"], "several formats"),
         (["train.csv", "new.csv", "--out", "p.csv"], "train.csv"),
         (["absent.cw", "new.csv", "--out", "p.csv"], "absent.cw"),
     ],

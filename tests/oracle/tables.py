@@ -57,7 +57,8 @@ class Table:
 
 class Batches(CodedData):
     def __init__(self, table, size, dtype=None):
-        codec = SimpleNamespace(arity=table.arity, classes=range(table.n_classes))
+        names = [f"x{i}" for i in range(len(table.arity))]
+        codec = SimpleNamespace(arity=table.arity, names=names, classes=range(table.n_classes))
         total = table.n_rows if table.weights is None else table.weights.sum()
         super().__init__(codec, table.n_rows, float(total), table.weights is not None)
         self.parts = [

@@ -173,7 +173,7 @@ def test_plans_fit_and_cover(arity, n_classes, weighted, limit):
 
 
 def test_memory_error_names_attribute_and_way_out():
-    with pytest.raises(MemoryLimitError, match=r"attribute 1 \(1000 values\) takes 15 MB.* raise max_memory"):
+    with pytest.raises(MemoryLimitError, match=r"column 1 \(1000 values\) takes 15.3 MB.* raise max_memory"):
         plan_pairs([2, 1000, 1000], 2, True, 10 * 2**20)
 
 

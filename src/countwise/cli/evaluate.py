@@ -14,7 +14,7 @@ from countwise.cli.failure import DATA_ERROR, Debug, failure, guarded
 from countwise.cli.fit import INPUT
 from countwise.cli.models import MODELS, RIVALS, build, optional, parse_list
 from countwise.cli.output import log, reporter
-from countwise.cli.tables import STDIO, input_files, open_tables
+from countwise.cli.tables import STDIO, Delimiter, Null, Types, input_files, open_tables, read_options
 
 if TYPE_CHECKING:
     from countwise.evaluate import Results
@@ -27,14 +27,17 @@ PIPED_WIDTH = 160  # columns of a table that goes to a file
 
 @guarded
 def evaluate(
-    data: Annotated[list[str] | None, typer.Argument(help=INPUT)] = None,
+    data: Annotated[list[str] | None, typer.Argument(metavar="DATA", help=INPUT)] = None,
     target: Annotated[str | None, typer.Option(help="Column that holds the class.")] = None,
-    dataset: Annotated[list[str] | None, typer.Option(help="A computed set; may be repeated.")] = None,
+    dataset: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A computed set; may be repeated.")] = None,
     models: Annotated[str, typer.Option(help=MODEL_HELP)] = "nb,tan,skdb",
     repeats: Annotated[int, typer.Option(min=1, help="Times that the data are split.")] = 5,
     folds: Annotated[int, typer.Option(min=2, help="Parts of each split.")] = 2,
     seed: Annotated[int, typer.Option(help="Seed of the splits.")] = 0,
     categorical: Annotated[str | None, typer.Option(help="Number columns that are categories: a,b,c.")] = None,
+    types: Types = None,
+    null: Null = None,
+    delimiter: Delimiter = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
     store: Annotated[Path | None, typer.Option(help="Keep results here (.jsonl) and go on from them.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print rows and summary as JSON.")] = False,
@@ -57,7 +60,8 @@ def evaluate(
         raise typer.BadParameter("--models: name at least one")
     if bool(data) == bool(dataset):
         raise typer.BadParameter("give either DATA with --target, or --dataset")
-    problems = _named(dataset) if dataset else _files(data or [], target, parse_list(categorical))
+    options = read_options(types, null, delimiter)
+    problems = _named(dataset) if dataset else _files(data or [], target, parse_list(categorical), options)
     results = cross_validate(
         chosen,
         problems,
@@ -90,12 +94,14 @@ def _named(names: list[str]) -> list[Any]:
     return [datasets.load(name) for name in names]
 
 
-def _files(paths: list[str], target: str | None, categorical: list[str]) -> dict[str, tuple[Any, Any]]:
+def _files(
+    paths: list[str], target: str | None, categorical: list[str], options: dict[str, Any]
+) -> dict[str, tuple[Any, Any]]:
     """The files as one data set, in memory."""
     if target is None:
         raise typer.BadParameter("--target: name the column that holds the class")
     with input_files(paths) as files:
-        table = open_tables(files).to_table()
+        table = open_tables(files, **options).to_table()
     for name in (target, *categorical):
         if name not in table.column_names:
             have = ", ".join(table.column_names[:20])

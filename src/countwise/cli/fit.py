@@ -9,9 +9,9 @@ import typer
 
 from countwise.cli.describe import describe, structure_line
 from countwise.cli.failure import Debug, guarded
-from countwise.cli.models import build, optional, parse_list, parse_params, parse_size
+from countwise.cli.models import build, check_size, optional, parse_list, parse_params
 from countwise.cli.output import check_writable, log, replacing, reporter
-from countwise.cli.tables import STDIO, input_files
+from countwise.cli.tables import STDIO, Delimiter, Null, Types, input_files, open_tables, read_options
 from countwise.progress import use_progress
 
 INPUT = "Parquet, CSV(.gz) or Arrow files, a glob, or - for CSV on stdin."
@@ -19,14 +19,19 @@ INPUT = "Parquet, CSV(.gz) or Arrow files, a glob, or - for CSV on stdin."
 
 @guarded
 def fit(
-    train: Annotated[list[str], typer.Argument(help=INPUT)],
+    train: Annotated[list[str], typer.Argument(metavar="TRAIN", help=INPUT)],
     target: Annotated[str, typer.Option(help="Column that holds the class.")],
     out: Annotated[Path, typer.Option(help="Model file to write.")],
     model: Annotated[str, typer.Option(help="nb, tan, kdb (k by --param), kdb1 ... kdb5, or skdb.")] = "skdb",
-    param: Annotated[list[str] | None, typer.Option(help="A parameter, name=value; may be repeated.")] = None,
-    smoothing: Annotated[str | None, typer.Option(help="How counts become probabilities: m, hdp.")] = None,
+    param: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="A parameter; may be repeated.")] = None,
+    smoothing: Annotated[
+        str | None, typer.Option(help="From counts to probabilities: mle, laplace, m, m-branch.")
+    ] = None,
     categorical: Annotated[str | None, typer.Option(help="Number columns that are categories: a,b,c.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column that holds the rows' weights.")] = None,
+    types: Types = None,
+    null: Null = None,
+    delimiter: Delimiter = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
     max_memory: Annotated[str | None, typer.Option(help="Limit for the counts: 500MB, 2GB.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of all chance.")] = 0,
@@ -46,8 +51,11 @@ def fit(
         "smoothing": smoothing,
         "categorical_features": parse_list(categorical) or None,
         "n_jobs": jobs,
+        "max_memory": max_memory,
     }
-    settings["max_memory"] = None if max_memory is None else parse_size(max_memory)
+    if max_memory is not None:
+        check_size(max_memory)
+    options = read_options(types, null, delimiter)
     params = {key: value for key, value in settings.items() if value is not None}
     params |= parse_params(param or [])
     estimator = build(model, optional(model, {"random_state": seed}) | params)
@@ -55,19 +63,13 @@ def fit(
     with replacing(out) as temporary:
         began = time.perf_counter()
         with input_files(train) as files, use_progress(reporter()):
-            estimator.fit(_scan(files, target, weight))
+            estimator.fit(open_tables(files, target=target, weight=weight, **options))
         seconds = time.perf_counter() - began
         estimator.save(temporary)
     facts = describe(estimator) | {"seconds": seconds, "file": str(out), "bytes": out.stat().st_size}
     if as_json:
         typer.echo(json.dumps(facts))
     _tell(facts, "standard input" if train == [STDIO] else ", ".join(train))
-
-
-def _scan(files: list[str], target: str, weight: str | None) -> Any:
-    import countwise
-
-    return countwise.scan(files[0] if len(files) == 1 else files, target=target, weight=weight)
 
 
 def _tell(facts: dict[str, Any], source: str) -> None:

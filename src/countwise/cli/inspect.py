@@ -18,7 +18,7 @@ PIPED_WIDTH = 160  # columns of a table that goes to a file
 
 @guarded
 def inspect(
-    model: Annotated[Path, typer.Argument(help="Model file of `countwise fit`.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file of `countwise fit`.")],
     attribute: Annotated[str | None, typer.Option(help="Show this attribute's values and parents.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     debug: Debug = False,
@@ -42,7 +42,7 @@ def inspect(
     elif attribute is not None:
         _show_attribute(facts)
     else:
-        _show(facts)
+        _show(facts, repr(loaded))
 
 
 def _format(path: Path) -> int:
@@ -60,14 +60,14 @@ def _attribute(model: Any, facts: dict[str, Any], name: str) -> dict[str, Any]:
     return found | {"classes": facts["classes"], "table": value_counts(model, i)}
 
 
-def _show(facts: dict[str, Any]) -> None:
+def _show(facts: dict[str, Any], title: str) -> None:
     console = _console()
-    params = ", ".join(f"{key}={value!r}" for key, value in facts["params"].items())
     lines = {
-        "kind": f"{facts['kind']}({params})",
+        "model": " ".join(title.split()),
         "file": f"{facts['file']}, {facts['bytes']:,} bytes, format {facts['format']}",
         "network": structure_line(facts),
         "parameters": f"{facts['n_parameters']:,}",
+        "rows": f"{sum(facts['class_counts']):,.10g}",
         "classes": _classes(facts),
     }
     for key, value in lines.items():
@@ -105,7 +105,7 @@ def _show_attribute(attribute: dict[str, Any]) -> None:
         "parents": ", ".join(["the class", *attribute["parents"]]) if is_used else "not used",
     }
     if "cuts" in attribute:
-        lines["cuts"] = ", ".join(f"{cut:.6g}" for cut in attribute["cuts"])
+        lines["cuts"] = ", ".join(f"{cut:.6g}" for cut in attribute["cuts"]) or "none: one bin"
     for key, value in lines.items():
         console.print(f"{key:<12}{value}", markup=False, soft_wrap=True)
     if not is_used:

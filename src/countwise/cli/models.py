@@ -53,8 +53,8 @@ def optional(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
 def parse_params(pairs: Sequence[str]) -> dict[str, Any]:
     """``key=value`` pairs; values are read as Python constants where possible, else as text.
 
-    >>> parse_params(["k=3", "smoothing=hdp", "smoothing__m=0.5", "verbose=true", "max_memory=none"])
-    {'k': 3, 'smoothing': 'hdp', 'smoothing__m': 0.5, 'verbose': True, 'max_memory': None}
+    >>> parse_params(["k=3", "smoothing=laplace", "smoothing__m=0.5", "verbose=true", "max_memory=none"])
+    {'k': 3, 'smoothing': 'laplace', 'smoothing__m': 0.5, 'verbose': True, 'max_memory': None}
     """
     params = {}
     for pair in pairs:
@@ -84,18 +84,11 @@ def parse_list(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
-def parse_size(text: str) -> int:
-    """A number of bytes with an optional unit.
+def check_size(text: str) -> None:
+    """A wrong ``--max-memory`` is a usage error."""
+    from countwise.estimators.door import memory_bytes
 
-    >>> parse_size("2GB"), parse_size("1.5 MiB"), parse_size("300")
-    (2000000000, 1572864, 300)
-    """
-    units = {"": 1, "b": 1}
-    for power, letter in enumerate("kmgt", start=1):
-        units |= {letter: 1000**power, f"{letter}b": 1000**power, f"{letter}ib": 1024**power}
-    number = text.strip().lower().rstrip("bikmgt ")
-    unit = text.strip().lower()[len(number) :].strip()
     try:
-        return round(float(number) * units[unit])
-    except (ValueError, KeyError):
-        raise typer.BadParameter(f"{text!r} is not a size such as 500MB or 2GB") from None
+        memory_bytes(text)
+    except ValueError:
+        raise typer.BadParameter(f"--max-memory: {text!r} is not a size such as 500MB or 2GB") from None

@@ -14,18 +14,31 @@ import typer
 from countwise.cli.failure import Debug, failure, guarded
 from countwise.cli.fit import INPUT
 from countwise.cli.output import check_writable, log, replacing, reporter
-from countwise.cli.tables import STDIO, format_of, input_files, open_tables, table_writer
+from countwise.cli.tables import (
+    STDIO,
+    Delimiter,
+    Null,
+    format_of,
+    input_files,
+    open_tables,
+    read_options,
+    table_writer,
+)
 from countwise.progress import progress_bar, use_progress
 
 
 @guarded
 def predict(
-    model: Annotated[Path, typer.Argument(help="Model file of `countwise fit`.")],
-    new: Annotated[list[str], typer.Argument(help=INPUT)],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file of `countwise fit`.")],
+    new: Annotated[list[str], typer.Argument(metavar="NEW", help=INPUT)],
     out: Annotated[str, typer.Option(help="A .parquet, .csv(.gz) or .arrow file, or - for CSV.")] = STDIO,
     proba: Annotated[bool, typer.Option(help="A column p_<class> for each class.")] = True,
     as_log: Annotated[bool, typer.Option("--log", help="Natural logarithms, as log_p_<class>.")] = False,
-    keep: Annotated[list[str] | None, typer.Option("--id", help="Column to copy; may be repeated.")] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option("--id", metavar="COLUMN", help="Column to copy; may be repeated.")
+    ] = None,
+    null: Null = None,
+    delimiter: Delimiter = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Rows in memory at a time.")] = 65_536,
     debug: Debug = False,
 ) -> None:
@@ -48,11 +61,12 @@ def predict(
     classifier = countwise.load(model)
     began = time.perf_counter()
     with input_files(new) as files, _sink(out) as (path, kind), use_progress(reporter()):
-        source = open_tables(files, _csv_types(classifier))
+        options = read_options(None, null, delimiter)
+        source = open_tables(files, batch_rows=batch_size, **options).read_like(classifier.codec_)
         plan = _plan(classifier, source.schema, keep or [], None if not proba else "log_p_" if as_log else "p_")
-        with table_writer(path, kind, plan.schema) as write, progress_bar("predict", _total(source)) as bar:
+        with table_writer(path, kind, plan.schema) as write, progress_bar("predict", source.count_rows()) as bar:
             n_rows = 0
-            for table in _predictions(plan, source, batch_size):
+            for table in _predictions(plan, source):
                 write(table)
                 n_rows += len(table)
                 bar.advance(len(table))
@@ -93,11 +107,10 @@ def _plan(model: Any, source: pa.Schema, keep: list[str], prefix: str | None) ->
     return Plan(model, needed, ids, prefix, pa.schema(fields))
 
 
-def _predictions(plan: Plan, source: Any, batch_size: int) -> Iterator[pa.Table]:
+def _predictions(plan: Plan, source: Any) -> Iterator[pa.Table]:
     """The output for each batch of the input, in order."""
     columns = list(dict.fromkeys(plan.needed + plan.ids))
-    ahead = {"batch_readahead": 2, "fragment_readahead": 1}  # memory must not grow with the file
-    for batch in source.scanner(columns=columns, batch_size=batch_size, **ahead).to_batches():
+    for batch in source.record_batches(columns):
         if batch.num_rows:
             table = pa.Table.from_batches([batch])
             yield _output(plan, table)
@@ -108,22 +121,11 @@ def _output(plan: Plan, table: pa.Table) -> pa.Table:
     ask = plan.model.predict_log_proba if is_log else plan.model.predict_proba
     proba = ask(table.select(plan.needed))
     labels = np.asarray(plan.model.classes_)[proba.argmax(axis=1)]  # the first of equal probabilities
-    values: list[Any] = [table.column(name) for name in plan.ids]
+    values: list[Any] = [table.column(name).cast(plan.schema.field(name).type) for name in plan.ids]
     values.append(pa.array(labels.tolist(), plan.schema.field("prediction").type))
     if plan.prefix is not None:
         values += [pa.array(np.ascontiguousarray(column)) for column in proba.T]
     return pa.table(values, schema=plan.schema)
-
-
-def _csv_types(model: Any) -> dict[str, pa.DataType]:
-    """CSV columns are read as the model knows them: a postcode that it learned as text stays text."""
-    types = {}
-    for column in model.codec_.columns:
-        if column.kind == "number":
-            types[column.name] = pa.float64()
-        elif pa.types.is_string(column.categories.type) or pa.types.is_large_string(column.categories.type):
-            types[column.name] = pa.string()
-    return types
 
 
 @contextmanager
@@ -135,8 +137,3 @@ def _sink(out: str) -> Iterator[tuple[Path | None, str]]:
     kind = format_of(out)
     with replacing(Path(out)) as temporary:
         yield temporary, kind
-
-
-def _total(source: Any) -> int | None:
-    """Number of rows where the files tell it at once; CSV would have to be read for it."""
-    return None if "Csv" in type(source.format).__name__ else source.count_rows()

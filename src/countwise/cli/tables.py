@@ -1,21 +1,22 @@
 """Reading tables batch by batch, and writing them as they come."""
 
-import glob
 import gzip
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import pyarrow as pa
+import typer
 
 from countwise.cli.failure import failure
+from countwise.errors import DataError
 
-if TYPE_CHECKING:  # its import takes half a second, and `--help` needs none of it
-    import pyarrow.dataset
+if TYPE_CHECKING:  # `--help` needs none of it
+    from countwise.data.files import FileSource
 
 FORMATS = {
     ".parquet": "parquet",
@@ -29,18 +30,25 @@ FORMATS = {
 }
 STDIO = "-"
 
-Types = Mapping[str, pa.DataType]
 Write = Callable[[pa.Table], None]
+Types = Annotated[
+    list[str] | None,
+    typer.Option("--type", metavar="COLUMN=TYPE", help="What a CSV column holds: text or number; may be repeated."),
+]
+Null = Annotated[
+    list[str] | None, typer.Option(metavar="TEXT", help="A text that means missing in CSV, such as ?; may be repeated.")
+]
+Delimiter = Annotated[str | None, typer.Option(metavar="TEXT", help="What separates the columns of a CSV file.")]
 
 
 @contextmanager
 def input_files(paths: Sequence[str]) -> Iterator[list[str]]:
-    """The files that the arguments name: globs are expanded, ``-`` is stdin put into a temporary file.
+    """The files that the arguments name; ``-`` is stdin put into a temporary file.
 
     Learning reads its data several times, and a pipe can be read once.
     """
     if list(paths) != [STDIO]:
-        yield [file for path in paths for file in _expanded(path)]
+        yield list(paths)
         return
     with tempfile.TemporaryDirectory(prefix="countwise-") as folder:
         spool = Path(folder) / "stdin.csv"
@@ -48,19 +56,22 @@ def input_files(paths: Sequence[str]) -> Iterator[list[str]]:
             shutil.copyfileobj(sys.stdin.buffer, file)
         if spool.stat().st_size == 0:
             raise failure("standard input is empty", "pipe a CSV table with a header line into it")
-        yield [str(spool)]
+        try:
+            yield [str(spool)]
+        except DataError as error:
+            raise DataError(str(error).replace(str(spool), "standard input")) from error
 
 
-def _expanded(path: str) -> list[str]:
-    if Path(path).is_dir():
-        files = sorted(str(f) for f in Path(path).iterdir() if f.name.lower().endswith(tuple(FORMATS)))
-    elif Path(path).exists():
-        files = [path]
-    else:
-        files = sorted(glob.glob(path, recursive=True))
-    if not files:
-        raise failure(f"{path}: no such file", "globs may be quoted; - is CSV on standard input")
-    return files
+def read_options(types: list[str] | None, null: list[str] | None, delimiter: str | None) -> dict[str, Any]:
+    """The options of :func:`countwise.scan` for CSV files.
+
+    >>> read_options(["zip=text"], ["?"], None)
+    {'types': {'zip': 'text'}, 'null_values': ['?'], 'delimiter': None}
+    """
+    named = dict(pair.rpartition("=")[::2] for pair in types or [])
+    if any(not name or value not in ("text", "number") for name, value in named.items()):
+        raise typer.BadParameter(f"--type: expected COLUMN=text or COLUMN=number, got {' '.join(types or [])}")
+    return {"types": named, "null_values": null, "delimiter": delimiter}
 
 
 def format_of(path: str) -> str:
@@ -76,20 +87,11 @@ def format_of(path: str) -> str:
     raise failure(f"{path}: the format is not known", f"known extensions: {', '.join(FORMATS)}")
 
 
-def open_tables(files: Sequence[str], types: Types | None = None) -> "pyarrow.dataset.Dataset":
-    """The files as one table on disk; ``types`` are those of CSV columns, where known."""
-    import pyarrow.csv
-    import pyarrow.dataset
+def open_tables(files: Sequence[str], **options: Any) -> "FileSource":
+    """The files as one table on disk; ``options`` are those of :func:`countwise.scan`."""
+    import countwise
 
-    kinds = {format_of(file) for file in files}
-    if len(kinds) > 1:
-        raise failure(f"files of different formats: {', '.join(sorted(kinds))}", "convert them to one format")
-    kind: Any = kinds.pop()
-    if kind in {"csv", "tsv"}:
-        convert = pyarrow.csv.ConvertOptions(column_types=dict(types or {}), strings_can_be_null=True)
-        parse = pyarrow.csv.ParseOptions(delimiter="," if kind == "csv" else "\t")
-        kind = pyarrow.dataset.CsvFileFormat(parse_options=parse, convert_options=convert)
-    return pyarrow.dataset.dataset(list(files), format=kind)
+    return countwise.scan(list(files), **options)
 
 
 @contextmanager

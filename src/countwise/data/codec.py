@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from countwise import _kernels
-from countwise.data.columns import Kind, RawColumn, as_categories, as_numbers, plain_values
+from countwise.data.columns import Kind, RawColumn, as_categories, as_numbers
 from countwise.dtypes import CodeArray, FloatArray, code_dtype
 from countwise.errors import ColumnTypeError, DataError
 
@@ -46,7 +46,7 @@ class CategoryCodec:
         import pyarrow as pa
         import pyarrow.types as t
 
-        column = as_categories(column)
+        column = as_categories(column, self.name)
         dtype = code_dtype(self.arity)
         if t.is_dictionary(column.type):
             code_of = np.append(self._find(column.dictionary), len(self.categories)).astype(dtype)
@@ -61,7 +61,6 @@ class CategoryCodec:
         import pyarrow.compute as pc
 
         known = self.categories
-        values = plain_values(values)
         if values.type != known.type:
             values, known = self._same_type(values, known)
         codes = pc.index_in(values, value_set=known).fill_null(self.arity).to_numpy(zero_copy_only=False)

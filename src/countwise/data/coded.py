@@ -13,6 +13,7 @@ import numpy as np
 from countwise.data.codec import CategoryCodec, Codec
 from countwise.data.source import RawBatch, Source
 from countwise.dtypes import CodeArray, FloatArray
+from countwise.errors import DataError
 from countwise.parallel import thread_map
 from countwise.progress import progress_bar
 
@@ -52,7 +53,7 @@ class CodedData:
 
     def __init__(self, codec: Codec, n_rows: int, total_weight: float, weighted: bool) -> None:
         self.weighted = weighted
-        self.arity = codec.arity
+        self.arity, self.names = codec.arity, codec.names
         self.n_classes = len(codec.classes)
         self.n_rows = n_rows
         self.total_weight = total_weight
@@ -99,7 +100,16 @@ class StreamCodes(CodedData):
 
     def _read(self) -> Iterator[CodedBatch]:
         coded = (encode_batch(batch, self.codec, self.target_codec, self.threads) for batch in self.source.batches())
-        return (batch for batch in read_ahead(coalesced(coded)) if batch.n_rows)
+        n_rows = 0
+        for batch in read_ahead(coalesced(coded)):
+            n_rows += batch.n_rows
+            if batch.n_rows:
+                yield batch
+        if n_rows != self.n_rows:
+            raise DataError(
+                f"the data changed between two passes: {self.n_rows} rows, then {n_rows}; "
+                "learning needs the same rows each time"
+            )
 
 
 def coalesced(batches: Iterable[CodedBatch], max_bytes: int = CODED_BYTES) -> Iterator[CodedBatch]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["category", "number"]
 RawColumn = Any  # numpy.ndarray of one dimension, or pyarrow.Array
+ARROW_UNITS = ("s", "ms", "us", "ns")  # of NumPy's times that Arrow takes as they are
 
 
 def raw_column(values: Any, name: object) -> RawColumn:
@@ -29,6 +30,8 @@ def raw_column(values: Any, name: object) -> RawColumn:
             return values
         if values.dtype.kind == "c":
             raise DataError(f"column {name!r}: Complex data not supported")
+        if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] not in ARROW_UNITS:
+            values = values.astype(f"{values.dtype.kind}8[us]")
         return _arrow_of_objects(values, name)
     if isinstance(values, pa.ChunkedArray):
         return values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
@@ -36,8 +39,15 @@ def raw_column(values: Any, name: object) -> RawColumn:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN and NaT."""
-    return value is None or bool(value != value)  # noqa: PLR0124 - only NaN and NaT differ from themselves
+    """None, NaN, NaT and pandas.NA.
+
+    >>> [is_missing(value) for value in (None, float("nan"), 0, "")]
+    [True, True, False, False]
+    """
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124 - only NaN and NaT differ from themselves
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True
 
 
 def _arrow_of_objects(values: AnyArray, name: object) -> pa.Array:
@@ -47,6 +57,8 @@ def _arrow_of_objects(values: AnyArray, name: object) -> pa.Array:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         pass
+    except UnicodeEncodeError as error:
+        raise DataError(f"column {name!r} holds text that is not valid Unicode ({error.object!r}); clean it") from None
     # Arrow found more than one type: numbers of several types are numbers, anything else with text is text.
     present = [value for value in values.tolist() if not is_missing(value)]
     strangers = [v for v in present if not isinstance(v, (str, bytes, bool, int, float, np.generic))]
@@ -71,9 +83,13 @@ def kind_of(column: RawColumn, name: object) -> Kind:
     import pyarrow.types as t
 
     dtype = column.type
-    if t.is_dictionary(dtype) or t.is_boolean(dtype) or t.is_null(dtype) or _is_text(dtype):
+    if t.is_dictionary(dtype):
+        kind_of(column.dictionary, name)  # its values must be of a type that is known too
         return "category"
-    if t.is_integer(dtype) or t.is_floating(dtype) or t.is_decimal(dtype) or t.is_temporal(dtype):
+    if t.is_boolean(dtype) or t.is_null(dtype) or _is_text(dtype):
+        return "category"
+    is_time = t.is_temporal(dtype) and not t.is_interval(dtype)  # a month and a day have no common unit
+    if t.is_integer(dtype) or t.is_floating(dtype) or t.is_decimal(dtype) or is_time:
         return "number"
     raise ColumnTypeError(
         f"column {name!r} has type {dtype}, which is neither a category nor a number; "
@@ -100,10 +116,10 @@ def as_numbers(column: RawColumn, name: object) -> FloatArray:
         column, dtype = column.dictionary_decode(), dtype.value_type
     if _is_text(dtype):
         raise ColumnTypeError(
-            f"column {name!r} was numeric in training and is text now ({_example(column)}); convert it to numbers"
+            f"column {name!r} should hold numbers and holds text ({_example(column)}); convert it to numbers"
         )
-    if t.is_temporal(dtype):
-        column = _microseconds(column)
+    if kind_of(column, name) == "number" and t.is_temporal(dtype):
+        column = _in_microseconds(column).cast(pa.int64())
     if t.is_boolean(dtype):
         column = column.cast(pa.uint8())
     if column.null_count == 0 and column.type == pa.float64():
@@ -111,7 +127,8 @@ def as_numbers(column: RawColumn, name: object) -> FloatArray:
     return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
 
 
-def _microseconds(column: pa.Array) -> pa.Array:
+def _in_microseconds(column: pa.Array) -> pa.Array:
+    """Times in one unit, whatever they came in."""
     import pyarrow as pa
     import pyarrow.types as t
 
@@ -124,7 +141,7 @@ def _microseconds(column: pa.Array) -> pa.Array:
         unit = pa.time64("us")
     else:
         unit = pa.duration("us")
-    return column.cast(unit, safe=False).cast(pa.int64())
+    return column.cast(unit, safe=False)
 
 
 def _example(column: pa.Array) -> str:
@@ -132,7 +149,7 @@ def _example(column: pa.Array) -> str:
     return f"for example {present[0].as_py()!r}" if len(present) else "empty"
 
 
-def as_categories(column: RawColumn) -> pa.Array:
+def as_categories(column: RawColumn, name: object) -> pa.Array:
     """The column as an Arrow array of plain types (string, bool, int64, float64), null for missing.
 
     A dictionary-encoded column keeps its dictionary: that is the fast path.
@@ -141,25 +158,31 @@ def as_categories(column: RawColumn) -> pa.Array:
     import pyarrow.types as t
 
     if isinstance(column, np.ndarray):
-        return plain_values(pa.array(column, from_pandas=True))
+        return plain_values(pa.array(column, from_pandas=True), name)
     if t.is_dictionary(column.type):
         values = column.dictionary
         if values.null_count:  # a null inside the dictionary is a second way to say missing
-            return plain_values(column.dictionary_decode())
-        return pa.DictionaryArray.from_arrays(column.indices, plain_values(values))
-    return plain_values(column)
+            return plain_values(column.dictionary_decode(), name)
+        return pa.DictionaryArray.from_arrays(column.indices, plain_values(values, name))
+    return plain_values(column, name)
 
 
-def plain_values(values: pa.Array) -> pa.Array:
-    """Few value types, so that equal values of different widths compare equal."""
+def plain_values(values: pa.Array, name: object) -> pa.Array:
+    """Few value types, so that equal values of different widths compare equal; times become text."""
     import pyarrow as pa
     import pyarrow.types as t
 
+    kind_of(values, name)
     dtype = values.type
     if _is_text(dtype):
         return values.cast(pa.string())
     if t.is_integer(dtype):
-        return values.cast(pa.int64())
+        try:
+            return values.cast(pa.int64())
+        except pa.ArrowInvalid as error:
+            raise ColumnTypeError(f"column {name!r}: {error}; make these categories text") from error
+    if t.is_temporal(dtype):
+        return _in_microseconds(values).cast(pa.string())
     if t.is_floating(dtype) or t.is_decimal(dtype):
         import pyarrow.compute as pc
 

@@ -1,16 +1,19 @@
-"""Tables larger than memory: files through Arrow data sets, and any stream that can be started again."""
+"""Tables larger than memory: files, and any stream that can be started again."""
 
 from __future__ import annotations
 
+import copy
 import glob
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from countwise.data.codec import CategoryCodec, Codec
 from countwise.data.columns import as_numbers, raw_column
+from countwise.data.readers import CsvReader, IpcReader, ParquetReader, Reader
 from countwise.data.source import RawBatch, Source, check_unique, table_columns
 from countwise.errors import DataError
 
@@ -23,28 +26,33 @@ SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".csv": "csv",
-    ".tsv": "csv",
+    ".tsv": "tsv",
     ".arrow": "ipc",
+    ".arrows": "ipc",
     ".feather": "ipc",
 }
-COMPRESSIONS = (".gz", ".bz2", ".zst", ".xz")
+COMPRESSIONS = (".gz", ".bz2", ".zst")  # of CSV files
+TYPES = ("text", "number")
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def scan(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    path: Paths,
     target: str | None = None,
     *,
     weight: str | None = None,
     columns: Sequence[str] | None = None,
     batch_rows: int | None = None,
     null_values: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
 ) -> FileSource:
     """A table in files that is read in batches, once for each pass; every ``fit`` takes it in place of X.
 
     Parameters
     ----------
     path : path, glob or list of them
-        Parquet, CSV or TSV (also ``.gz``), Arrow or Feather files, or a folder of such files.
+        Parquet, CSV or TSV (also ``.gz``, ``.bz2``, ``.zst``), Arrow or Feather files, or a folder of such files.
     target : str, optional
         The column to predict; needed to fit.
     weight : str, optional
@@ -55,6 +63,10 @@ def scan(
         Rows to hold at a time; by default as many as take about 16 MB.
     null_values : sequence of str, optional
         More spellings of *missing* in CSV files, such as ``["?"]``.
+    types : mapping of str to {"text", "number"}, optional
+        What CSV columns hold, where the first rows do not tell. Whole numbers with leading zeros are text anyway.
+    delimiter : str, optional
+        What separates the columns of a CSV file; a comma by default, a tab in ``.tsv`` files.
 
     Examples
     --------
@@ -66,7 +78,9 @@ def scan(
     array(['no'], dtype=object)
 
     """
-    return FileSource(path, target, weight, columns, batch_rows, null_values)
+    files = _expand(path)
+    reader = _reader(files[0], _texts(null_values, "null_values"), types or {}, delimiter)
+    return FileSource(files, reader, target, weight, _texts(columns, "columns"), batch_rows)
 
 
 class FileSource(Source):
@@ -74,29 +88,47 @@ class FileSource(Source):
 
     def __init__(
         self,
-        path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        files: list[Path],
+        reader: Reader,
         target: str | None,
         weight: str | None,
-        columns: Sequence[str] | None,
+        columns: list[str] | None,
         batch_rows: int | None,
-        null_values: Sequence[str] | None,
     ) -> None:
-        self.files = _expand(path)
+        self.files, self._reader = files, reader
         self.target, self.weight = target, weight
-        self._null_values = list(null_values or [])
-        self._dataset = self._open()
-        present = list(self._dataset.schema.names)
+        self.schema = self._schema(files[0])
+        self._checked: set[Path] = {files[0]}
+        if isinstance(reader, CsvReader):  # later files and passes are read as the first one
+            reader.types |= {f.name: f.type for f in self.schema if not _is_open(f.type)}
+        present = list(self.schema.names)
         check_unique(present)
+        if target is not None and target == weight:
+            raise DataError(f"{target!r} cannot be both the target and the weight")
         for role, name in (("target", target), ("weight", weight)):
             if name is not None and name not in present:
-                raise DataError(f"{role} column {name!r} is not in {self.files[0]}; columns: {present[:20]}")
-        self.names = list(columns) if columns is not None else [n for n in present if n not in (target, weight)]
+                raise _absent(f"{role} column {name!r} is", files[0], present)
+        self.names = columns if columns is not None else [n for n in present if n not in (target, weight)]
+        self._check_names(present)
+        width = max(1, len(self.names)) * BYTES_PER_VALUE
+        if batch_rows is not None and batch_rows < 1:
+            raise DataError(f"batch_rows must be at least 1, got {batch_rows!r}")
+        self.batch_rows = batch_rows or int(np.clip(BATCH_BYTES // width, 1024, 2**17))
+
+    def _check_names(self, present: list[str]) -> None:
         absent = [name for name in self.names if name not in present]
         if absent:
-            raise DataError(f"column(s) {absent} are not in {self.files[0]}; columns: {present[:20]}")
-        self.column_names = present
-        width = max(1, len(self.names)) * BYTES_PER_VALUE
-        self.batch_rows = batch_rows or int(np.clip(BATCH_BYTES // width, 1024, 2**17))
+            raise _absent(f"column(s) {absent} are", self.files[0], present)
+        check_unique(self.names)
+        for role, name in (("target", self.target), ("weight", self.weight)):
+            if name in self.names:
+                raise DataError(f"columns names {name!r}, which is the {role}; leave it out")
+        if not self.names:
+            raise DataError(f"{self.files[0]}: no column is left to learn from; columns: {present[:20]}")
+
+    def __repr__(self) -> str:
+        files = str(self.files[0]) + (f" and {len(self.files) - 1} more" if len(self.files) > 1 else "")
+        return f"<{files}: {len(self.names)} columns, target {self.target!r}>"
 
     @property
     def has_target(self) -> bool:
@@ -108,60 +140,134 @@ class FileSource(Source):
         """Whether a weight column was named."""
         return self.weight is not None
 
-    def _open(self) -> Any:
+    def count_rows(self) -> int | None:
+        """Number of rows where the files tell it at once; CSV would have to be read for it."""
+        counts = [self._reader.count_rows(file) for file in self.files]
+        return None if None in counts else sum(n for n in counts if n is not None)
+
+    def read_like(self, codec: Codec) -> FileSource:
+        """The same files with CSV columns read as a model knows them: text that looks like numbers stays text."""
         import pyarrow as pa
-        import pyarrow.dataset as ds
+        import pyarrow.types as t
 
-        suffix = _suffix(self.files[0])
-        kind: Any = SUFFIXES[suffix]
-        if kind == "csv":
-            kind = self._csv_format("\t" if suffix == ".tsv" else ",")
+        if not isinstance(self._reader, CsvReader):
+            return self
+        types = dict(self._reader.types)
+        for column in codec.columns:
+            guess = self.schema.field(column.name).type if column.name in self.schema.names else pa.null()
+            if isinstance(column, CategoryCodec):
+                if t.is_string(column.categories.type):
+                    types[column.name] = pa.string()
+            elif not t.is_temporal(guess):
+                types[column.name] = pa.float64()
+        other = copy.copy(self)
+        other.schema = pa.schema([pa.field(f.name, types.get(f.name, f.type)) for f in self.schema])
+        other._reader = CsvReader(self._reader.delimiter, self._reader.null_values, types)
+        return other
+
+    def _schema(self, file: Path) -> pa.Schema:
+        import pyarrow as pa
+
+        if file.stat().st_size == 0:
+            raise DataError(f"{file} is empty")
         try:
-            return ds.dataset([str(file) for file in self.files], format=kind)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
-            raise DataError(f"{self.files[0]} cannot be read as {SUFFIXES[suffix]}: {error}") from error
-
-    def _csv_format(self, delimiter: str) -> Any:
-        import pyarrow.dataset as ds
-        from pyarrow import csv
-
-        convert = csv.ConvertOptions(strings_can_be_null=True)
-        if self._null_values:
-            convert.null_values = [*convert.null_values, *self._null_values]
-        # A block is what Arrow parses at a time: types are guessed from the first one.
-        read = csv.ReadOptions(block_size=4 * 2**20)
-        return ds.CsvFileFormat(
-            parse_options=csv.ParseOptions(delimiter=delimiter), convert_options=convert, read_options=read
-        )
+            return self._reader.schema(file)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{file} cannot be read as {self._reader.name}: {_reason(error)}") from error
 
     def record_batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The named columns of all files, batch by batch; a damaged file is an error that names it."""
         import pyarrow as pa
-        import pyarrow.dataset as ds
 
-        kind = SUFFIXES[_suffix(self.files[0])]
-        options = (
-            ds.ParquetFragmentScanOptions(use_buffered_stream=True, pre_buffer=False) if kind == "parquet" else None
-        )
-        for fragment in self._dataset.get_fragments():
-            scanner = fragment.scanner(
-                schema=self._dataset.schema,
-                columns=list(columns),
-                batch_size=self.batch_rows,
-                batch_readahead=1,
-                fragment_readahead=1,
-                fragment_scan_options=options,
-            )
+        for file in self.files:
+            if file not in self._checked:
+                present = self._schema(file).names
+                absent = [name for name in columns if name not in present]
+                if absent:
+                    raise _absent(f"column(s) {absent} are", file, present)
+                self._checked.add(file)
             try:
-                yield from scanner.to_batches()
-            except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
-                raise DataError(f"{fragment.path} cannot be read to its end: {error}") from error
+                yield from self._reader.batches(file, columns, self.batch_rows)
+            except (pa.ArrowException, OSError) as error:
+                raise DataError(f"{file} cannot be read to its end: {_reason(error)}") from error
 
     def batches(self) -> Iterator[RawBatch]:
         """All rows, from the first."""
-        extra = [name for name in (self.target, self.weight) if name is not None and name not in self.names]
+        extra = [name for name in (self.target, self.weight) if name is not None]
         for batch in self.record_batches([*self.names, *extra]):
+            self._check_encoding(batch)
             yield _raw_batch(batch, self.names, self.target, self.weight)
+
+    def to_table(self) -> pa.Table:
+        """All rows and columns in memory."""
+        import pyarrow as pa
+
+        batches = self.record_batches(self.schema.names)
+        tables = [as_declared(pa.Table.from_batches([batch]), self.schema) for batch in batches]
+        return pa.concat_tables([self.schema.empty_table(), *tables], promote_options="permissive")
+
+    def _check_encoding(self, batch: pa.RecordBatch) -> None:
+        """Arrow reads a CSV column that is not UTF-8 as bytes."""
+        import pyarrow.types as t
+
+        for field in batch.schema if isinstance(self._reader, CsvReader) else ():
+            if t.is_binary(field.type):
+                raise DataError(
+                    f"{self.files[0]}: column {field.name!r} is not UTF-8 text; convert the file, "
+                    "for example with iconv -f latin1 -t utf8"
+                )
+
+
+def as_declared(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The table with text that was read as a dictionary as text again, where the schema has it so."""
+    import pyarrow.types as t
+
+    for i, field in enumerate(table.schema):
+        declared = schema.field(field.name).type
+        if t.is_dictionary(field.type) and not t.is_dictionary(declared):
+            table = table.set_column(i, field.name, table.column(i).cast(declared))
+    return table
+
+
+def _is_open(dtype: pa.DataType) -> bool:
+    """Whether a guessed type may turn out to be another one."""
+    import pyarrow.types as t
+
+    return bool(t.is_null(dtype) or t.is_integer(dtype) or t.is_binary(dtype))
+
+
+def _reader(file: Path, null_values: list[str] | None, types: Mapping[str, str], delimiter: str | None) -> Reader:
+    import pyarrow as pa
+
+    kind = SUFFIXES[_suffix(file)]
+    if kind not in ("csv", "tsv"):
+        return ParquetReader() if kind == "parquet" else IpcReader()
+    strange = {name: value for name, value in types.items() if value not in TYPES}
+    if strange:
+        raise DataError(f"types={strange}: a column is 'text' or 'number'")
+    known = {name: pa.string() if value == "text" else pa.float64() for name, value in types.items()}
+    return CsvReader(delimiter or ("\t" if kind == "tsv" else ","), null_values or [], known)
+
+
+def _texts(value: Sequence[str] | None, name: str) -> list[str] | None:
+    """A list of texts; one text alone would be taken for its letters."""
+    if isinstance(value, str):
+        raise DataError(f"{name} must be a list of texts, got {value!r}; write [{value!r}]")
+    return None if value is None else [str(item) for item in value]
+
+
+def _absent(what: str, file: Path, present: Sequence[str]) -> DataError:
+    """The error for a column that a file does not have."""
+    hint = ""
+    if len(present) == 1:
+        found = next((c for c in ";\t|" if c in present[0]), None)
+        hint = f"; if they are separated by {found!r}, say delimiter={found!r} (--delimiter)" if found else ""
+    return DataError(f"{what} not in {file}; columns: {list(present[:20])}{hint}")
+
+
+def _reason(error: Exception) -> str:
+    """Arrow's message without the parts that repeat what ours says."""
+    return str(error).removeprefix("[Errno 5] ").split("Detail:")[0].strip()
 
 
 def _raw_batch(batch: Any, names: Sequence[str], target: str | None, weight: str | None) -> RawBatch:
@@ -201,7 +307,7 @@ class StreamSource(Source):
                 "pass a list, a re-iterable object, or a function that starts a new stream"
             )
         self._source, self.target, self.weight = batches, target, weight
-        first = next(iter(self._tables()), None)
+        first = next(self._tables(), None)
         if first is None:
             raise DataError("the stream holds no batch")
         names = table_columns(first)[0]
@@ -230,7 +336,9 @@ class StreamSource(Source):
 
     def batches(self) -> Iterator[RawBatch]:
         """All rows, from the first."""
+        empty = True
         for table in self._tables():
+            empty = False
             names, columns, n_rows = table_columns(table)
             by_name = dict(zip(names, columns, strict=True))
             absent = [n for n in [*self.names, self.target, self.weight] if n is not None and n not in by_name]
@@ -239,6 +347,11 @@ class StreamSource(Source):
             weights = None if self.weight is None else check_weights(as_numbers(by_name[self.weight], self.weight))
             target = None if self.target is None else by_name[self.target]
             yield RawBatch([by_name[name] for name in self.names], target, weights, n_rows)
+        if empty:
+            raise DataError(
+                "the stream gave no batch when it was read again: it can be read only once; "
+                "pass a function that starts a new stream each time"
+            )
 
 
 def _suffix(path: Path) -> str:
@@ -248,23 +361,33 @@ def _suffix(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _expand(path: Any) -> list[Path]:
+def _expand(path: Paths) -> list[Path]:
     """Files of a path, folder, glob or list of them, sorted."""
     items = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    files: list[Path] = []
-    for item in items:
-        text = os.fspath(item)
-        if os.path.isdir(text):
-            files += sorted(p for p in Path(text).iterdir() if _suffix(p) in SUFFIXES)
-        elif os.path.exists(text):
-            files.append(Path(text))
-        else:
-            files += [Path(match) for match in sorted(glob.glob(text, recursive=True))]
-    if not files:
-        raise DataError(f"no file matches {path!s}")
+    if not items:
+        raise DataError("path is an empty list")
+    files = [file for item in items for file in _matches(os.fspath(item))]
     strange = [file for file in files if _suffix(file) not in SUFFIXES]
     if strange:
-        raise DataError(f"{strange[0]}: unknown file type; known: {', '.join(sorted(SUFFIXES))} (also .gz)")
+        known = f"{', '.join(sorted(SUFFIXES))}; CSV also with {', '.join(COMPRESSIONS)}"
+        raise DataError(f"{strange[0]}: unknown file type; known: {known}")
     if len({SUFFIXES[_suffix(file)] for file in files}) > 1:
         raise DataError(f"{path!s} matches files of several formats; scan one format at a time")
     return files
+
+
+def _matches(text: str) -> list[Path]:
+    if os.path.isdir(text):
+        found = sorted(p for p in Path(text).iterdir() if _suffix(p) in SUFFIXES)
+        if not found:
+            raise DataError(
+                f"folder {text} holds no file of a known type ({', '.join(sorted(SUFFIXES))}); "
+                f"files in folders below it are matched by {text}/**/*.parquet"
+            )
+        return found
+    if os.path.exists(text):
+        return [Path(text)]
+    found = [Path(match) for match in sorted(glob.glob(text, recursive=True))]
+    if not found:
+        raise DataError(f"no file matches {text} (looked in {os.getcwd()})")
+    return found

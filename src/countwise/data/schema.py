@@ -54,6 +54,12 @@ def column_kinds(names: list[str], columns: list[RawColumn], categorical: Catego
     return kinds
 
 
+def _both_numbers(a: pa.DataType, b: pa.DataType) -> bool:
+    import pyarrow.types as t
+
+    return all(t.is_integer(dtype) or t.is_floating(dtype) for dtype in (a, b))
+
+
 def _holds_numbers(column: RawColumn) -> bool:
     import pyarrow.types as t
 
@@ -66,7 +72,9 @@ def _chosen_columns(names: list[str], categorical: CategoricalSpec) -> set[int]:
         raise DataError(
             f"categorical_features={categorical!r}: expected 'from_dtype' or a list of names, positions or booleans"
         )
-    chosen = list(np.asarray(categorical).tolist())
+    if not isinstance(categorical, (Sequence, np.ndarray, set, frozenset)) and not hasattr(categorical, "to_list"):
+        raise DataError(f"categorical_features={categorical!r}: expected a list of names, positions or booleans")
+    chosen = [item.item() if isinstance(item, np.generic) else item for item in categorical]
     if chosen and all(isinstance(item, bool) for item in chosen):
         if len(chosen) != len(names):
             raise DataError(f"categorical_features has {len(chosen)} booleans for {len(names)} columns")
@@ -88,8 +96,16 @@ def _chosen_columns(names: list[str], categorical: CategoricalSpec) -> set[int]:
 class CategoryStats:
     """The distinct values of a column so far."""
 
+    kind: Kind = "category"
+
     def __init__(self, name: str) -> None:
-        self.name, self.values, self.has_missing = name, None, False
+        self.name, self.has_missing = name, False
+        self.values: Any = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there was no value so far."""
+        return self.values is None or len(self.values) == 0
 
     def update(self, column: RawColumn) -> None:
         """Add a batch."""
@@ -97,16 +113,18 @@ class CategoryStats:
         import pyarrow.compute as pc
         import pyarrow.types as t
 
-        column = as_categories(column)
+        column = as_categories(column, self.name)
         self.has_missing |= column.null_count > 0
         if t.is_dictionary(column.type):
             used = pc.unique(column.indices).drop_null()
             values = column.dictionary.take(used).unique()
         else:
             values = pc.unique(column).drop_null()
-        if self.values is None or t.is_null(self.values.type):
+        if self.is_empty:
             self.values = values
         elif not t.is_null(values.type):
+            if values.type != self.values.type and _both_numbers(values.type, self.values.type):
+                values, self.values = values.cast(pa.float64()), self.values.cast(pa.float64())
             if values.type != self.values.type:
                 raise ColumnTypeError(
                     f"column {self.name!r} changes its type between batches: {self.values.type}, then {values.type}"
@@ -131,8 +149,10 @@ class CategoryStats:
 class NumberStats:
     """The values of a numeric column so far: themselves when ``capacity`` is None, else in a sketch."""
 
+    kind: Kind = "number"
+
     def __init__(self, name: str, capacity: int | None) -> None:
-        self.name, self.has_missing = name, False
+        self.name, self.has_missing, self.is_empty = name, False, True
         self.items: tuple[FloatArray, Any, FloatArray | None] | None = None
         self.sketch = None if capacity is None else ClassSketch(capacity)
 
@@ -146,6 +166,7 @@ class NumberStats:
             weights = None if weights is None else weights[present]
         if not np.isfinite(values).all():
             raise infinite_value(self.name)
+        self.is_empty &= len(values) == 0
         if self.sketch is None:
             self.items = (np.ascontiguousarray(values), np.ascontiguousarray(classes), weights)
         else:
@@ -165,23 +186,25 @@ def learn_schema(
     source: Source, discretiser: Discretiser, categorical: CategoricalSpec = "from_dtype", threads: int = 1
 ) -> Schema:
     """One pass over a source that has a target. In memory the target is codes already, see ``MemorySource``."""
-    target, n_rows, total_weight = CategoryStats("target"), 0, 0.0
+    target, n_rows, total_weight = CategoryStats(source.target or "y"), 0, 0.0
     stats: list[CategoryStats | NumberStats] = []
     seen: dict[Any, int] = {}  # classes by first appearance: sketches number them so
     for raw in source.batches():
         batch = raw.without_zero_weights()
         if batch.n_rows == 0:
             continue
-        check_target_complete(batch.target)
+        check_target_complete(batch.target, target.name)
         if not stats:
             stats = _new_stats(source, batch, categorical)
+        elif not source.in_memory:
+            _settle_kinds(stats, batch, column_kinds(source.names, batch.columns, categorical))
         target.update(batch.target)
-        classes = _appearance_codes(batch.target, seen)
+        classes = _appearance_codes(as_categories(batch.target, target.name), seen)
         _update_all(stats, batch, classes, threads)
         n_rows += batch.n_rows
         total_weight += float(batch.n_rows if batch.weights is None else batch.weights.sum())
     if n_rows == 0:
-        raise DataError("the table has no rows (with positive weight)")
+        raise DataError("the table has no rows (with a positive weight)")
     target_codec = target.codec()
     classes_array = _class_labels(target_codec)
     columns = _codecs(stats, discretiser, len(seen), threads)
@@ -197,6 +220,21 @@ def _new_stats(source: Source, batch: RawBatch, categorical: CategoricalSpec) ->
         CategoryStats(name) if kind == "category" else NumberStats(name, capacity)
         for name, kind in zip(source.names, kinds, strict=True)
     ]
+
+
+def _settle_kinds(stats: list[CategoryStats | NumberStats], batch: RawBatch, kinds: list[Kind]) -> None:
+    """A column without any value so far is of the kind that its first values are."""
+    for i, (stat, column, kind) in enumerate(zip(stats, batch.columns, kinds, strict=True)):
+        if stat.is_empty and kind != stat.kind and not _all_missing(column):
+            n_numbers = 1 + sum(isinstance(s, NumberStats) for s in stats)
+            capacity = sketch_capacity(n_numbers, GUESSED_CLASSES, SKETCH_BYTES)
+            stats[i] = CategoryStats(stat.name) if kind == "category" else NumberStats(stat.name, capacity)
+            stats[i].has_missing = True
+
+
+def _all_missing(column: RawColumn) -> bool:
+    missing = np.isnan(column).sum() if isinstance(column, np.ndarray) else column.null_count
+    return bool(missing == len(column))
 
 
 def _update_all(stats: Iterable[CategoryStats | NumberStats], batch: RawBatch, classes: Any, threads: int) -> None:
@@ -220,22 +258,23 @@ def _codecs(
     )
 
 
-def check_target_complete(target: RawColumn) -> None:
+def check_target_complete(target: RawColumn, name: str) -> None:
     """A row without a class teaches nothing about it."""
-    missing = int(np.isnan(target).sum()) if isinstance(target, np.ndarray) else as_categories(target).null_count
+    missing = int(np.isnan(target).sum()) if isinstance(target, np.ndarray) else as_categories(target, name).null_count
     if missing:
-        raise DataError(f"the target is missing (NaN) in {missing} row(s); drop these rows before fitting")
+        raise DataError(f"the target {name!r} is missing (NaN) in {missing} row(s); drop these rows before fitting")
 
 
-def _appearance_codes(target: RawColumn, seen: dict[Any, int]) -> Any:
-    """Class numbers in the order of first appearance, stable over batches."""
+def _appearance_codes(target: pa.Array, seen: dict[Any, int]) -> Any:
+    """Class numbers in the order of first appearance, stable over batches; labels that no row has get none."""
     import pyarrow.types as t
 
-    column = as_categories(target)
-    if not t.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    number = [seen.setdefault(value, len(seen)) for value in column.dictionary.to_pylist()]
-    return np.asarray(number, np.int32)[column.indices.to_numpy(zero_copy_only=False)]
+    column = target if t.is_dictionary(target.type) else target.dictionary_encode()
+    indices, labels = column.indices.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
+    number = np.full(len(labels), -1, np.int32)
+    for i in np.unique(indices):
+        number[i] = seen.setdefault(labels[i], len(seen))
+    return number[indices]
 
 
 def _class_labels(codec: CategoryCodec) -> Any:
@@ -244,4 +283,10 @@ def _class_labels(codec: CategoryCodec) -> Any:
     values = codec.categories
     if t.is_string(values.type):
         return np.asarray(values.to_pylist(), dtype=object)
-    return values.to_numpy(zero_copy_only=False)
+    labels = values.to_numpy(zero_copy_only=False)
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        raise DataError(
+            f"the target {codec.name!r} holds continuous values, for example {labels[labels != np.floor(labels)][0]}; "
+            "a classifier needs classes: bin it or make it text"
+        )
+    return labels

@@ -46,6 +46,7 @@ class Source(ABC):
     """A re-readable table. ``names`` are the attributes' names; ``batches()`` starts from the beginning."""
 
     names: list[str]
+    target: str | None = None
     in_memory = False
 
     @abstractmethod
@@ -92,9 +93,9 @@ def table_columns(X: Any) -> tuple[list[str], list[RawColumn], int]:
 
     Columns of an array are named ``x0, x1, ...``, as scikit-learn does.
     """
-    if not isinstance(X, np.ndarray) and is_frame(X):
+    if is_frame(X):
         return _frame_columns(X)
-    array = np.asarray(X)
+    array = X if isinstance(X, np.ndarray) else np.asarray(X)
     if array.dtype.kind in "iuf" and array.dtype != np.float64:
         array = array.astype(np.float64)
     names = [f"x{i}" for i in range(array.shape[1])]
@@ -105,6 +106,8 @@ def table_columns(X: Any) -> tuple[list[str], list[RawColumn], int]:
 
 def is_frame(X: Any) -> bool:
     """Whether X is a table with named columns: pandas, polars, Arrow and what else narwhals knows."""
+    if isinstance(X, np.ndarray):
+        return False
     return hasattr(X, "columns") or hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__")
 
 
@@ -114,25 +117,51 @@ def _frame_columns(X: Any) -> tuple[list[str], list[RawColumn], int]:
 
     if isinstance(X, pa.RecordBatch):
         X = pa.Table.from_batches([X])
-    check_unique(_native_names(X))
-    try:
-        frame = nw.from_native(X, eager_only=True)
-    except TypeError:
-        frame = nw.from_native(pa.table(X), eager_only=True)
-    columns = []
-    for name in frame.columns:
-        series = frame.get_column(name)
-        if isinstance(series.to_native(), pa.ChunkedArray):
-            values: Any = series.to_native()
-        elif series.dtype.is_numeric() and series.null_count() == 0:
-            values = series.to_numpy()
-        else:
-            values = _series_to_arrow(series, name)
-        columns.append(raw_column(values, name))
-    return [str(name) for name in frame.columns], columns, len(frame)
+    check_unique(native_names(X))
+    if nw.dependencies.is_pandas_dataframe(X):
+        names, series, n_rows = list(X.columns), [s for _, s in X.items()], len(X)
+    else:
+        try:
+            frame = nw.from_native(X, eager_only=True)
+        except TypeError:
+            frame = nw.from_native(pa.table(X), eager_only=True)
+        names, series, n_rows = frame.columns, list(frame.iter_columns()), len(frame)
+    columns = [raw_column(_series_values(s, name), name) for s, name in zip(series, names, strict=True)]
+    return [str(name) for name in names], columns, n_rows
 
 
-def _native_names(X: Any) -> list[Any]:
+def _series_values(series: Any, name: object) -> Any:
+    """A NumPy or Arrow array of a series, of pandas or narwhals."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(series.dtype, np.dtype):
+        if series.dtype.kind in "iuf":  # at once: a row of a pandas frame is not worth a detour
+            return series.to_numpy()
+        series = nw.from_native(series, series_only=True)
+    elif not isinstance(series, nw.Series):
+        series = nw.from_native(_plain_categories(series), series_only=True)
+    if isinstance(series.to_native(), pa.ChunkedArray):
+        return series.to_native()
+    if series.dtype in (nw.Int128, nw.UInt128):
+        series = series.cast(nw.Float64)
+    if series.dtype.is_numeric() and series.null_count() == 0:
+        return series.to_numpy()
+    return _series_to_arrow(series, name)
+
+
+def _plain_categories(series: Any) -> Any:
+    """A pandas series whose categories, if they are objects such as the intervals of ``pandas.cut``, are text."""
+    if not hasattr(series, "cat") or getattr(series.cat.categories.dtype, "kind", "O") in "iufbmM":
+        return series
+    categories = series.cat.categories
+    if all(isinstance(value, (str, bytes, bool, int, float)) for value in categories):
+        return series
+    return series.cat.rename_categories([str(value) for value in categories])
+
+
+def native_names(X: Any) -> list[Any]:
+    """The column names of a frame or an Arrow table."""
     names = X.column_names if hasattr(X, "column_names") else getattr(X, "columns", [])
     return list(names() if callable(names) else names)
 
@@ -142,7 +171,7 @@ def _series_to_arrow(series: Any, name: object) -> Any:
 
     try:
         return series.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, UnicodeEncodeError):
         return series.to_numpy()  # raw_column() finds out what is in it, and names the column if it must
 
 

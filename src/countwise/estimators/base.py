@@ -23,10 +23,12 @@ from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray, code_dtype
 from countwise.errors import DataError
 from countwise.estimators.door import (
+    all_or_nothing,
     check_classes,
     first_batch,
     memory_bytes,
     prediction_source,
+    seed_of,
     training_source,
 )
 from countwise.infer.explain import Explanation, explanation
@@ -37,6 +39,8 @@ from countwise.progress import use_progress
 from countwise.smooth import Smoother, as_smoother
 from countwise.structure import Structure
 from countwise.tree.context import ContextTree, build_trees, count_trees, merge_all
+
+THREADED_VALUES = 2**14  # fewer are looked up faster than a thread is started
 
 
 class Derived:
@@ -55,7 +59,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    smoothing : str or Smoother, default "m"
+    smoothing : str or Smoother, default "m-branch"
         How counts become probabilities: "mle", "laplace", "m", "m-branch", or an object such as
         ``MEstimate(m=5)``.
     discretiser : str or Discretiser, default "mdlp"
@@ -90,7 +94,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        smoothing: str | Smoother = "m",
+        smoothing: str | Smoother = "m-branch",
         discretiser: str | Discretiser = "mdlp",
         categorical_features: str | Sequence[Any] = "from_dtype",
         max_memory: int | str | None = None,
@@ -113,6 +117,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     class_counts_: FloatArray
     smoother_: Smoother
     _derived: Derived
+
+    def _check_params(self) -> None:
+        """Raise a clear error for a wrong parameter, before any work; a subclass looks at its own."""
 
     @abstractmethod
     def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:
@@ -172,8 +179,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: AnyArray | None) -> Self:
         smoother, discretiser = as_smoother(self.smoothing), as_discretiser(self.discretiser)
-        memory, threads, seed = memory_bytes(self.max_memory), n_threads(self.n_jobs), self.random_state or 0
-        with use_progress(True) if self.verbose else use_progress(None):
+        memory, threads, seed = memory_bytes(self.max_memory), n_threads(self.n_jobs), seed_of(self.random_state)
+        self._check_params()
+        with all_or_nothing(self), use_progress(True) if self.verbose else use_progress(None):
             source, labels = training_source(self, X, y, sample_weight, reset=True, classes=classes)
             codec, data, rank_error = _coded(source, labels, discretiser, self.categorical_features, threads)
             structure = self._learn_structure(data, codec.names)
@@ -210,8 +218,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(class | row), rows x classes, in the order of ``classes_``."""
-        parts = [self._network.proba(batch, n_threads(self.n_jobs)) for batch in self._rows(X)]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        parts = [self._network.proba(batch, threads) for batch, threads in self._rows(X)]
+        return _stacked(parts, (len(self.classes_),))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Log P(class | row); always finite."""
@@ -233,8 +241,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def explain(self, X: Any) -> Explanation:
         """The exact additive contribution of each attribute to the log-odds of each class."""
         network, names = self._network, self.codec_.names
-        parts = [network.contributions(batch, n_threads(self.n_jobs)) for batch in self._rows(X)]
-        return explanation(names, self.classes_, network.log_prior, np.concatenate(parts))
+        parts = [network.contributions(batch, threads) for batch, threads in self._rows(X)]
+        stacked = _stacked(parts, (len(names), len(self.classes_)))
+        return explanation(names, self.classes_, network.log_prior, stacked)
 
     @property
     def n_parameters_(self) -> int:
@@ -245,19 +254,20 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def _log_joint(self, X: Any) -> FloatArray:
         network = self._network
-        return np.concatenate([network.log_joint(batch, n_threads(self.n_jobs)) for batch in self._rows(X)])
+        return _stacked([network.log_joint(*rows) for rows in self._rows(X)], (len(self.classes_),))
 
-    def _rows(self, X: Any) -> Iterator[CodedBatch]:
+    def _rows(self, X: Any) -> Iterator[tuple[CodedBatch, int]]:
+        """The rows as codes, batch by batch, and the threads that a batch is worth."""
         check_is_fitted(self, "codec_")
-        threads = n_threads(self.n_jobs)
         for raw in prediction_source(self, X).batches():
-            yield encode_batch(replace(raw, weights=None), self.codec_, None, threads)
+            threads = 1 if raw.n_rows * len(raw.columns) < THREADED_VALUES else n_threads(self.n_jobs)
+            yield encode_batch(replace(raw, weights=None), self.codec_, None, threads), threads
 
     @property
     def _parameters(self) -> Parameters:
         check_is_fitted(self, "codec_")
         if self._derived.parameters is None:
-            seed = self.random_state or 0
+            seed = seed_of(self.random_state)
             self._derived.parameters = smooth_network(
                 self.trees_, self.class_counts_, self.smoother_, seed, n_threads(self.n_jobs)
             )
@@ -277,6 +287,13 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         from countwise.estimators.persist import save_model
 
         save_model(self, path)
+
+
+def _stacked(parts: list[FloatArray], shape: tuple[int, ...]) -> FloatArray:
+    """The results of all batches; ``shape`` is that of one row, for a source without rows."""
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.empty((0, *shape))
 
 
 def _coded(

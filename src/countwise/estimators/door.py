@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from countwise.data.columns import is_missing
-from countwise.data.files import check_weights
-from countwise.data.source import MemorySource, RawBatch, Source, is_frame
+from countwise.data.files import FileSource, check_weights
+from countwise.data.source import MemorySource, RawBatch, Source, check_unique, is_frame, native_names
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
 
@@ -28,23 +31,93 @@ def memory_bytes(max_memory: int | float | str | None) -> int:
     """
     if max_memory is None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-    match = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]?)i?b?\s*", str(max_memory).lower())
+    match = re.fullmatch(r"\s*(\d+\.?\d*(?:e[0-9]+)?)\s*([kmgt]?)i?b?\s*", str(max_memory).lower())
     size = float(match[1]) * UNITS[match[2]] if match else 0.0
-    if size < 1:
+    if not 1 <= size < 2.0**63:
         raise DataError(f"max_memory={max_memory!r}: expected a number of bytes or a text such as '2GB'")
     return int(size)
 
 
+def seed_of(random_state: Any) -> int:
+    """``random_state`` as a number; None is 0, so that results repeat."""
+    if random_state is None:
+        return 0
+    if not isinstance(random_state, Integral) or isinstance(random_state, bool) or random_state < 0:
+        raise DataError(f"random_state must be None or an integer >= 0, got {random_state!r}")
+    return int(random_state)
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """If learning fails, the estimator is what it was before: not fitted, or fitted by the call before."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
 def check_table(estimator: Any, X: Any, reset: bool) -> Any:
     """X as a frame or a two-dimensional array; feature names and number are kept or compared."""
-    if is_frame(X) and not isinstance(X, np.ndarray):
+    if not reset and _is_plain(estimator, X):
+        return X
+    X = _as_table(X)
+    if is_frame(X):
         if len(X.shape) != 2:
-            raise DataError(f"X must be a table with rows and columns, got shape {X.shape}. Reshape your data")
+            raise DataError(
+                f"X is a {type(X).__name__} of shape {X.shape}, not a table with rows and columns: "
+                "select one column with df[['name']], one row with df.iloc[[0]]. Reshape your data"
+            )
         if X.shape[0] == 0 or X.shape[1] == 0:
             raise DataError(f"the table is empty: {X.shape[0]} rows, {X.shape[1]} columns")
+        check_unique(native_names(X))
     else:
         X = check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator)
     return validate_data(estimator, X, skip_check_array=True, reset=reset)
+
+
+def _is_plain(estimator: Any, X: Any) -> bool:
+    """Whether X needs no more looks: a matrix of float64 for a model that was fitted without names."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and len(X) > 0
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+    )
+
+
+def _as_table(X: Any) -> Any:
+    """X, with forms that would lose something in a plain conversion turned into better ones."""
+    if isinstance(X, (str, os.PathLike)):
+        raise DataError(f"X is the path {os.fspath(X)!r}; pass countwise.scan({os.fspath(X)!r}, target=...) to read it")
+    if type(X) is dict:  # some sparse matrices of SciPy are dicts too
+        raise DataError("X is a dict; make it a table: pandas.DataFrame(X) or pyarrow.table(X)")
+    if isinstance(X, np.ma.MaskedArray):  # the mask would be dropped
+        is_number = X.dtype.kind in "iufb"
+        return np.ma.filled(X.astype(np.float64 if is_number else object), np.nan if is_number else None)
+    if isinstance(X, (list, tuple)):
+        array = np.asarray(X, dtype=None if not _mixes_text(X) else object)
+        return array if array.ndim == 2 else X
+    if isinstance(X, np.ndarray):
+        return X
+    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+        raise DataError(f"X is a lazy frame ({type(X).__name__}); collect it first: X.collect()")
+    if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "shape"):
+        import pyarrow as pa
+
+        return pa.table(X)
+    return X
+
+
+def _mixes_text(rows: Any) -> bool:
+    """Whether rows hold texts beside other values: NumPy would make all of them text."""
+    values = [value for row in rows if isinstance(row, (list, tuple)) for value in row]
+    n_texts = sum(isinstance(value, str) for value in values)
+    return 0 < n_texts < len(values)
 
 
 def check_target(estimator: Any, y: Any) -> AnyArray:
@@ -52,14 +125,30 @@ def check_target(estimator: Any, y: Any) -> AnyArray:
     if y is None:
         name = type(estimator).__name__
         raise DataError(f"This {name} estimator requires y to be passed, but the target y is None.")
-    y = column_or_1d(y.to_numpy(zero_copy_only=False) if hasattr(y, "combine_chunks") else y, warn=True)
+    if isinstance(y, str):
+        raise DataError(f"y is the text {y!r}; pass the labels themselves, for example X[{y!r}]")
+    y = column_or_1d(_label_array(y), warn=True)
     if y.dtype.kind in "Of":
         missing = sum(is_missing(value) for value in y.tolist())
         if missing:
             raise DataError(f"Input y contains NaN: the target is missing in {missing} row(s); drop these rows")
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")
+    if y.dtype.kind == "O":
+        kinds = sorted({type(value).__name__ for value in y.tolist()})
+        if len(kinds) > 1 and "str" in kinds:
+            raise DataError(f"Unknown label type: y mixes {' and '.join(kinds)}; make all labels text or all numbers")
     check_classification_targets(y)
+    return y
+
+
+def _label_array(y: Any) -> Any:
+    """Labels of an Arrow array or of a nullable pandas series with the type that they have there."""
+    if hasattr(y, "combine_chunks") or hasattr(y, "dictionary_decode"):
+        return y.to_numpy(zero_copy_only=False)
+    plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)  # of Int64, boolean and the like
+    if isinstance(plain, np.dtype) and plain.kind in "iub" and not y.isna().any():
+        return y.to_numpy(dtype=plain)
     return y
 
 
@@ -67,7 +156,12 @@ def check_sample_weight(sample_weight: Any, X: Any) -> FloatArray | None:
     """Weights as float64, or None."""
     if sample_weight is None:
         return None
-    weights = check_weights(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    try:
+        weights = check_weights(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        if "weight" in str(error).lower():
+            raise
+        raise DataError(f"sample_weight must hold one number for each row: {error}") from error
     if not (weights > 0).any():
         raise DataError("all sample weights are zero: no row is left to learn from")
     return weights
@@ -76,7 +170,7 @@ def check_sample_weight(sample_weight: Any, X: Any) -> FloatArray | None:
 def check_classes(classes: AnyArray) -> None:
     """A classifier needs something to tell apart."""
     if len(classes) < 2:
-        raise DataError(f"the target has only one class ({classes[0]!r}); a classifier needs at least two")
+        raise DataError(f"the target has only one class ({classes.tolist()[0]!r}); a classifier needs at least two")
 
 
 def training_source(
@@ -92,7 +186,8 @@ def training_source(
         return X, None
     X = check_table(estimator, X, reset)
     y = check_target(estimator, y)
-    check_consistent_length(X, y)
+    if X.shape[0] != len(y):
+        raise DataError(f"X and y have inconsistent numbers of samples: X has {X.shape[0]} rows, y has {len(y)}")
     weights = check_sample_weight(sample_weight, X)
     learned = y if weights is None else y[weights > 0]
     if classes is None:
@@ -102,7 +197,7 @@ def training_source(
     known = classes[np.minimum(codes, len(classes) - 1)] == y
     if not (known if weights is None else known | (weights == 0)).all():
         strangers = np.unique(y[~known])[:5]
-        raise DataError(f"y holds label(s) {list(strangers)} that are not among the classes {list(classes[:20])}")
+        raise DataError(f"y holds label(s) {strangers.tolist()} that are not among the classes {classes[:20].tolist()}")
     return MemorySource(X, codes.astype(np.int64), weights), classes
 
 
@@ -110,7 +205,7 @@ def prediction_source(estimator: Any, X: Any) -> Source:
     """The rows to predict, whatever form they come in."""
     if isinstance(X, Source):
         note_source(estimator, X, reset=False)
-        return X
+        return X.read_like(estimator.codec_) if isinstance(X, FileSource) else X
     return MemorySource(check_table(estimator, X, reset=False))
 
 
@@ -125,9 +220,13 @@ def note_source(estimator: Any, source: Source, reset: bool) -> None:
         absent = [name for name in expected if name not in set(names)]
         strange = [name for name in names if name not in set(expected)]
         raise DataError(
-            f"the source's columns are not those of training: missing {absent}, not known {strange}"
-            if absent or strange
-            else "the source's columns are in another order than in training; pass columns=model.feature_names_in_"
+            f"the source lacks column(s) {absent[:20]} that the model was trained on"
+            if absent
+            else f"the source has column(s) {strange[:20]} that the model does not know; "
+            "pass scan(..., columns=model.feature_names_in_)"
+            if strange
+            else "the source's columns are in another order than in training; "
+            "pass scan(..., columns=model.feature_names_in_)"
         )
 
 

@@ -38,7 +38,7 @@ class BNClassifier(NetworkClassifier):
         self,
         structure: Mapping[Any, Sequence[Any]] | Structure | None = None,
         *,
-        smoothing: str | Smoother = "m",
+        smoothing: str | Smoother = "m-branch",
         discretiser: str | Discretiser = "mdlp",
         categorical_features: str | Sequence[Any] = "from_dtype",
         max_memory: int | str | None = None,

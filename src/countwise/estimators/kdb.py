@@ -50,7 +50,7 @@ class KDBClassifier(NetworkClassifier):
         k: int = 1,
         *,
         order: Sequence[Any] | None = None,
-        smoothing: str | Smoother = "m",
+        smoothing: str | Smoother = "m-branch",
         discretiser: str | Discretiser = "mdlp",
         categorical_features: str | Sequence[Any] = "from_dtype",
         max_memory: int | str | None = None,
@@ -70,9 +70,11 @@ class KDBClassifier(NetworkClassifier):
         self.k = k
         self.order = order
 
-    def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:
-        if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 0:
+    def _check_params(self) -> None:
+        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 0:
             raise DataError(f"k must be a whole number >= 0, got {self.k!r}")
+
+    def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:
         order = None if self.order is None else check_order(names, self.order)
         stats = pair_statistics(data, n_threads(self.n_jobs), memory_bytes(self.max_memory))
         if order is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from countwise.estimators.skdb import SKDBClassifier
 from countwise.estimators.tan import TANClassifier
 from countwise.infer.network import Parameters
 from countwise.model_file import read_model_file, write_model_file
-from countwise.smooth import SMOOTHERS, Smoothed
+from countwise.smooth import SMOOTHERS, Smoothed, as_smoother
 from countwise.structure import Structure
 from countwise.tree.context import ContextTree, Family
 from countwise.tree.count_tree import CountTree
@@ -29,7 +30,19 @@ if TYPE_CHECKING:
 
 MODELS = {c.__name__: c for c in (NBClassifier, TANClassifier, KDBClassifier, SKDBClassifier, BNClassifier)}
 PARTS = {c.__name__: c for c in (*SMOOTHERS.values(), *DISCRETISERS.values())}  # parameters that are objects
-TREE_ARRAYS = ("parent", "level_ptr", "cell_ptr", "cell_value", "cell_count", "cell_parent")
+TREE_TYPES = {
+    "parent": np.int32,
+    "level_ptr": np.int64,
+    "cell_ptr": np.int64,
+    "cell_value": np.int32,
+    "cell_count": np.float64,
+    "cell_parent": np.int32,
+    "branch": np.int32,
+    "cell_proba": np.float64,
+    "absent": np.float64,
+}
+TREE_ARRAYS = tuple(TREE_TYPES)[:6]
+LABEL_KINDS = "biufUO"
 LEARNED = (
     "n_attributes_",
     "k_",
@@ -67,8 +80,8 @@ def _header(model: NetworkClassifier) -> dict[str, Any]:
     return {
         "countwise": __version__,
         "model": type(model).__name__,
-        "params": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
-        "smoother": _plain(model.smoother_),
+        "params": {name: _plain(value, name) for name, value in model.get_params(deep=False).items()},
+        "smoother": _plain(model.smoother_, "smoothing"),
         "learned": {name: getattr(model, name) for name in LEARNED if hasattr(model, name)},
         "feature_names": [str(n) for n in model.feature_names_in_] if hasattr(model, "feature_names_in_") else None,
         "classes": _labels_out(model.classes_),
@@ -91,7 +104,7 @@ def load(path: str | os.PathLike[str]) -> NetworkClassifier:
     header, arrays = read_model_file(path)
     try:
         return _model(header, arrays)
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"{path} is not a usable model: {type(error).__name__}: {error}") from error
 
 
@@ -101,42 +114,88 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> NetworkClassi
     columns = tuple(_column_in(c, arrays.get(f"cuts{i}")) for i, c in enumerate(header["columns"]))
     model.codec_ = Codec(columns, _labels_in(header["classes"]))
     model.classes_ = model.codec_.classes
-    shape = header["structure"]
-    model.structure_ = Structure(
-        tuple(model.codec_.names), tuple(shape["order"]), tuple(tuple(p) for p in shape["parents"])
-    )
-    model.class_counts_ = arrays["class_counts"]
-    families, arity = model.structure_.families, model.codec_.arity
-    model.trees_ = [_tree(family, arity[family.child], f"tree{i}.", arrays) for i, family in enumerate(families)]
+    model.structure_ = _structure(header["structure"], tuple(model.codec_.names))
+    model.class_counts_ = _vector(arrays["class_counts"], len(model.classes_))
+    families, arity = model.structure_.families, [*model.codec_.arity, len(model.classes_)]
+    _require(len(header["hierarchical"]) == len(families), "the trees are not those of the structure")
+    model.trees_ = [_tree(family, arity, f"tree{i}.", arrays) for i, family in enumerate(families)]
     smoothed = [
         Smoothed(arrays[f"tree{i}.cell_proba"], arrays[f"tree{i}.absent"], bool(flag))
         for i, flag in enumerate(header["hierarchical"])
     ]
-    model._derived = Derived(Parameters(arrays["log_prior"], tuple(smoothed)))
-    model.smoother_ = _object(header["smoother"])
-    for name, value in header["learned"].items():
-        if name in LEARNED:
-            setattr(model, name, value)
+    model._derived = Derived(Parameters(_vector(arrays["log_prior"], len(model.classes_)), tuple(smoothed)))
+    model.smoother_ = as_smoother(_object(header["smoother"]))
+    for name in LEARNED:
+        if name in header["learned"]:
+            _require(isinstance(header["learned"][name], (int, float)), f"{name} is not a number")
+            setattr(model, name, header["learned"][name])
+    _require(model.n_features_in_ == len(columns), "n_features_in_ is not the number of columns")
     if header["feature_names"] is not None:
+        _require(list(header["feature_names"]) == model.codec_.names, "feature names are not those of the columns")
         model.feature_names_in_ = np.asarray(header["feature_names"], dtype=object)
     if "loss_surface" in arrays:
         model.loss_surface_ = arrays["loss_surface"]
     return model
 
 
-def _tree(family: Family, arity: int, prefix: str, arrays: dict[str, AnyArray]) -> ContextTree:
-    counts = CountTree(**{name: arrays[prefix + name] for name in TREE_ARRAYS}, arity=arity)
-    if len(counts.level_ptr) != len(family.parents) + 3 or counts.level_ptr[-1] != counts.n_nodes:
-        raise ValueError(f"the tree of attribute {family.child} does not fit the structure")
-    return ContextTree(family, arrays[prefix + "branch"], counts)
+def _require(holds: bool, otherwise: str) -> None:
+    """The kernels trust what they are given, so a file must be sound in every index."""
+    if not holds:
+        raise ValueError(otherwise)
 
 
-def _plain(value: Any) -> Any:
+def _vector(array: AnyArray, length: int) -> AnyArray:
+    _require(array.shape == (length,) and array.dtype == np.float64, "an array has another length or type")
+    return array
+
+
+def _structure(entry: dict[str, Any], names: tuple[str, ...]) -> Structure:
+    order = tuple(int(i) for i in entry["order"])
+    parents = tuple(tuple(int(p) for p in ps) for ps in entry["parents"])
+    _require(len(parents) == len(names) and len(set(order)) == len(order), "the structure is not of these columns")
+    _require(all(0 <= i < len(names) for i in order), "the structure names a column that is not there")
+    for position, i in enumerate(order):
+        before = order[:position]
+        _require(all(p in before for p in parents[i]), f"column {i} has a parent that does not come before it")
+    return Structure(names, order, parents)
+
+
+def _tree(family: Family, arity: Sequence[int], prefix: str, arrays: dict[str, AnyArray]) -> ContextTree:
+    """A tree whose every index is in range; see :class:`CountTree` for what must hold."""
+    own = {name: arrays[prefix + name] for name in TREE_TYPES}
+    what = f"the tree of column {family.child} is not sound"
+    _require(all(a.ndim == 1 and a.dtype == TREE_TYPES[name] for name, a in own.items()), what)
+    tree = CountTree(**{name: own[name] for name in TREE_ARRAYS}, arity=arity[family.child])
+    branch, n_nodes, n_cells = own["branch"], tree.n_nodes, tree.n_cells
+    lengths = {"branch": n_nodes, "absent": n_nodes, "cell_count": n_cells, "cell_parent": n_cells}
+    lengths |= {"cell_proba": n_cells, "level_ptr": len(family.parents) + 3, "cell_ptr": n_nodes + 1}
+    _require(all(len(own[name]) == length for name, length in lengths.items()), what)
+    for pointers, end in ((tree.level_ptr, n_nodes), (tree.cell_ptr, n_cells)):
+        _require(pointers[0] == 0 and pointers[-1] == end and bool((np.diff(pointers) >= 0).all()), what)
+    _require(tree.level_ptr[1] == 1 and tree.parent[0] == -1, what)
+    splits = [arity[-1], *(arity[p] for p in family.parents)]
+    for level, n_values in enumerate(splits, start=1):
+        nodes = slice(int(tree.level_ptr[level]), int(tree.level_ptr[level + 1]))
+        _require(_within(tree.parent[nodes], tree.level_ptr[level - 1], tree.level_ptr[level]), what)
+        _require(_within(branch[nodes], 0, n_values) and bool((np.diff(tree.parent[nodes]) >= 0).all()), what)
+    _require(_within(tree.cell_value, 0, tree.arity), what)
+    below = slice(int(tree.cell_ptr[1]), None)
+    above, node = tree.cell_parent[below], tree.parent[tree.cell_node[below]]
+    _require(_within(above, tree.cell_ptr[node], tree.cell_ptr[node + 1]), what)
+    _require(all(bool(np.isfinite(own[name]).all()) for name in ("cell_count", "cell_proba", "absent")), what)
+    return ContextTree(family, branch, tree)
+
+
+def _within(values: AnyArray, low: Any, high: Any) -> bool:
+    return bool(((values >= low) & (values < high)).all())
+
+
+def _plain(value: Any, name: str) -> Any:
     """A parameter as JSON; smoothers and discretisers by class and parameters."""
     if type(value).__name__ in PARTS:
         return {
             "object": type(value).__name__,
-            "params": {k: _plain(v) for k, v in value.get_params().items()},
+            "params": {k: _plain(v, f"{name}__{k}") for k, v in value.get_params().items()},
         }
     if isinstance(value, Structure):
         return {
@@ -144,14 +203,14 @@ def _plain(value: Any) -> Any:
             "params": {"names": value.names, "order": value.order, "parents": value.parents},
         }
     if isinstance(value, dict):
-        return {"mapping": [[_plain(k), _plain(v)] for k, v in value.items()]}
+        return {"mapping": [[_plain(k, name), _plain(v, name)] for k, v in value.items()]}
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(v) for v in value]
+        return [_plain(v, name) for v in value]
     if isinstance(value, np.generic):
         return value.item()
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
-    raise TypeError(f"{value!r} cannot be saved in a model file")
+    raise TypeError(f"the parameter {name}={value!r} cannot be saved in a model file; pickle the model")
 
 
 def _object(value: Any) -> Any:
@@ -169,14 +228,17 @@ def _object(value: Any) -> Any:
 
 def _labels_out(labels: AnyArray) -> dict[str, Any]:
     kind = labels.dtype.kind
-    return {"dtype": labels.dtype.str if kind != "O" else "object", "values": labels.tolist()}
+    values = [value.item() if isinstance(value, np.generic) else value for value in labels.tolist()]
+    if kind not in LABEL_KINDS or not all(isinstance(value, (str, bool, int, float)) for value in values):
+        raise TypeError(f"classes such as {labels[0]!r} cannot be saved in a model file; make them text")
+    return {"dtype": labels.dtype.str if kind != "O" else "object", "values": values}
 
 
 def _labels_in(entry: dict[str, Any]) -> AnyArray:
-    dtype = entry["dtype"]
-    if dtype != "object" and np.dtype(dtype).kind not in "biufU":
+    dtype = np.dtype(entry["dtype"])
+    if dtype.kind not in LABEL_KINDS:
         raise ValueError(f"classes of type {dtype}")
-    return np.asarray(entry["values"], dtype=object if dtype == "object" else np.dtype(dtype))
+    return np.asarray(entry["values"], dtype=dtype)
 
 
 def _column_out(column: ColumnCodec) -> dict[str, Any]:
@@ -190,12 +252,15 @@ def _column_in(entry: dict[str, Any], cuts: AnyArray | None) -> ColumnCodec:
     if entry["kind"] == "number":
         if cuts is None:
             raise ValueError(f"column {entry['name']!r} has no cut points")
-        return NumberCodec(entry["name"], cuts, entry["n_bins"], entry["has_missing"])
-    return CategoryCodec(entry["name"], _categories(entry), entry["has_missing"])
+        _require(cuts.ndim == 1 and cuts.dtype == np.float64 and bool((np.diff(cuts) > 0).all()), "cuts do not ascend")
+        _require(entry["n_bins"] in (0, len(cuts) + 1), f"column {entry['name']!r} has another number of bins")
+        return NumberCodec(str(entry["name"]), cuts, entry["n_bins"], bool(entry["has_missing"]))
+    return CategoryCodec(str(entry["name"]), _categories(entry), bool(entry["has_missing"]))
 
 
 def _categories(entry: dict[str, Any]) -> pa.Array:
     import pyarrow as pa
+    import pyarrow.types as t
 
     types = {
         "string": pa.string(),
@@ -204,4 +269,6 @@ def _categories(entry: dict[str, Any]) -> pa.Array:
         "double": pa.float64(),
         "null": pa.null(),
     }
-    return pa.array(entry["categories"], types[entry["type"]])
+    categories = pa.array(entry["categories"], types[entry["type"]])
+    _require(t.is_null(categories.type) or categories.null_count == 0, "a category is missing")
+    return categories

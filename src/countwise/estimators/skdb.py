@@ -57,7 +57,7 @@ class SKDBClassifier(KDBClassifier):
         *,
         order: Sequence[Any] | None = None,
         loss: LossName = "rmse",
-        smoothing: str | Smoother = "m",
+        smoothing: str | Smoother = "m-branch",
         discretiser: str | Discretiser = "mdlp",
         categorical_features: str | Sequence[Any] = "from_dtype",
         max_memory: int | str | None = None,
@@ -88,7 +88,7 @@ class SKDBClassifier(KDBClassifier):
         learned = {"n_attributes_": chosen.n_attributes, "k_": chosen.k, "loss_surface_": chosen.surface}
         return structure.restricted(chosen.n_attributes, chosen.k), kept, learned
 
-    def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:
+    def _check_params(self) -> None:
+        super()._check_params()
         if self.loss not in LOSSES:
             raise DataError(f"loss={self.loss!r} is not known; choose one of {', '.join(LOSSES)}")
-        return super()._learn_structure(data, names)

@@ -10,7 +10,7 @@ import numpy as np
 from countwise import _kernels
 from countwise.data.coded import CodedBatch, CodedData
 from countwise.dtypes import FloatArray
-from countwise.errors import MemoryLimitError
+from countwise.errors import MemoryLimitError, size_text
 from countwise.parallel import thread_map
 
 WIDE = 1024  # values; the joint of two such columns is mostly empty, so it is counted sparsely
@@ -47,7 +47,9 @@ class PairPlan:
     sparse: list[tuple[int, int]]  # pairs with a wide attribute
 
 
-def plan_pairs(arity: list[int], n_classes: int, weighted: bool, max_memory: int) -> PairPlan:
+def plan_pairs(
+    arity: list[int], n_classes: int, weighted: bool, max_memory: int, names: list[str] | None = None
+) -> PairPlan:
     """Split the first attributes so that the tables of one pass stay within ``max_memory`` bytes.
 
     >>> plan_pairs([10] * 4, 2, False, 2**30).passes
@@ -65,8 +67,8 @@ def plan_pairs(arity: list[int], n_classes: int, weighted: bool, max_memory: int
         need = int(arity[i] * n_classes * after[position + 1]) * size
         if need > max_memory:
             raise MemoryLimitError(
-                f"counting pairs with attribute {i} ({arity[i]} values) takes {need / 2**20:.0f} MB, more than "
-                f"max_memory = {max_memory / 2**20:.0f} MB; raise max_memory or use fewer attributes"
+                f"counting pairs with column {names[i] if names else i!r} ({arity[i]} values) takes {size_text(need)}, "
+                f"more than max_memory = {size_text(max_memory)}; raise max_memory or use fewer columns"
             )
         if used + need > max_memory:
             passes.append((begin, position))
@@ -81,12 +83,12 @@ def pair_statistics(data: CodedData, threads: int, max_memory: int) -> PairStati
     """Count all pairs. A second pass is taken only where the tables would not fit, and is announced."""
     weighted = data.weighted or data.n_rows > UINT32_ROWS
     n = len(data.arity)
-    plan = plan_pairs(data.arity, data.n_classes, weighted, max_memory)
+    plan = plan_pairs(data.arity, data.n_classes, weighted, max_memory, data.names)
     groups = _sparse_groups(plan, data, max_memory)
     n_passes = max(len(plan.passes), len(groups), 1)
     if n_passes > 1:
         warnings.warn(
-            f"pair counts need {n_passes} passes over the data to stay within max_memory = {max_memory / 2**20:.0f} MB",
+            f"pair counts need {n_passes} passes over the data to stay within max_memory = {size_text(max_memory)}",
             ResourceWarning,
             stacklevel=3,
         )

@@ -62,6 +62,8 @@ def position_of(names: Sequence[str], item: Any, what: str) -> int:
 
 def check_order(names: Sequence[str], order: Sequence[Any]) -> list[int]:
     """A user's attribute order as positions, each column at most once."""
+    if isinstance(order, str):
+        raise DataError(f"order must be a list of columns, got the string {order!r}")
     positions = [position_of(names, item, "order") for item in order]
     if len(set(positions)) != len(positions):
         raise DataError("order names a column twice")
@@ -79,6 +81,8 @@ def given_structure(names: Sequence[str], parents: Mapping[Any, Sequence[Any]] |
         if list(parents.names) != list(names):
             raise DataError(f"structure is for columns {list(parents.names)[:20]}, the table has {list(names)[:20]}")
         return parents
+    if not isinstance(parents, Mapping):
+        raise DataError(f"structure must map attributes to lists of parents, or be a Structure; got {parents!r}")
     of: dict[int, tuple[int, ...]] = {}
     for child, its_parents in parents.items():
         if isinstance(its_parents, str):

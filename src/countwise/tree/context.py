@@ -11,7 +11,7 @@ import numpy as np
 from countwise import _kernels
 from countwise.data.coded import CodedBatch, CodedData
 from countwise.dtypes import FloatArray, IntArray
-from countwise.errors import MemoryLimitError
+from countwise.errors import MemoryLimitError, size_text
 from countwise.parallel import thread_map
 from countwise.tree.count_tree import CountTree
 
@@ -147,7 +147,7 @@ def count_trees(
         total.add(build_trees(batch, families, data.arity, data.n_classes, threads))
         if total.nbytes > max_memory:
             raise MemoryLimitError(
-                f"the counts take more than max_memory = {max_memory / 2**20:.0f} MB; lower k, use fewer bins, "
+                f"the counts take more than max_memory = {size_text(max_memory)}; lower k, use fewer bins, "
                 "or raise max_memory"
             )
     return total.trees, classes
