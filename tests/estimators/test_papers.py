@@ -31,12 +31,12 @@ SETS = [
     "vehicle",
 ]
 MODELS = {
-    "NB": cw.NBClassifier,
-    "TAN": cw.TANClassifier,
-    "kDB-5": lambda: cw.KDBClassifier(k=5),
+    "NB": lambda: cw.NBClassifier(smoothing="m"),
+    "TAN": lambda: cw.TANClassifier(smoothing="m"),
+    "kDB-5": lambda: cw.KDBClassifier(k=5, smoothing="m"),
     "kDB-5 m-branch": lambda: cw.KDBClassifier(k=5, smoothing="m-branch"),
     "kDB-5 MLE": lambda: cw.KDBClassifier(k=5, smoothing="mle"),
-    "SkDB-5": lambda: cw.SKDBClassifier(k=5),
+    "SkDB-5": lambda: cw.SKDBClassifier(k=5, smoothing="m"),
     "SkDB-5 m-branch": lambda: cw.SKDBClassifier(k=5, smoothing="m-branch"),
 }
 

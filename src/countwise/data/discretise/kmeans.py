@@ -42,21 +42,24 @@ class KMeansBins(Discretiser):
         n_clusters = min(n_bins, len(distinct))
         if n_clusters < 2:
             return np.empty(0)
-        unit, shift, scale = _standardised(distinct)
+        unit, scale, factor = _standardised(distinct)
         inner = _lloyd(unit, mass, _equal_mass_starts(mass, n_clusters))
-        cuts = inner * scale + shift
+        cuts = (inner * scale + factor * distinct[0]) / factor
         # Rounding in the change of scale must not move a cut past a value.
         left = np.searchsorted(unit, inner, side="right") - 1
         return np.unique(np.where((cuts >= distinct[left]) & (cuts < distinct[left + 1]), cuts, distinct[left]))
 
 
 def _standardised(values: FloatArray) -> tuple[FloatArray, float, float]:
-    """``(values - shift) / scale`` in [-1, 1]: prefix sums neither overflow nor lose small differences."""
-    scale = float(0.5 * values[-1] - 0.5 * values[0])
-    shift = float(0.5 * values[-1] + 0.5 * values[0])
-    if scale == 0.0:  # neighbouring subnormal numbers
-        scale = float(values[-1] - values[0])
-    return (values - shift) / scale, shift, scale
+    """``factor * (values - values[0]) / scale`` in [0, 2): prefix sums neither overflow nor lose small differences.
+
+    Both are powers of two, so that nothing is rounded and ties are the same ties in any unit.
+    """
+    with np.errstate(over="ignore"):
+        factor = 1.0 if np.isfinite(values[-1] - values[0]) else 0.5
+    from_first = factor * values - factor * values[0]
+    scale = float(np.exp2(np.floor(np.log2(from_first[-1]))))
+    return from_first / scale, scale, factor
 
 
 def _equal_mass_starts(mass: FloatArray, n_clusters: int) -> AnyArray:
