@@ -71,7 +71,7 @@ def _resampled(a: _Summary, b: _Summary, capacity: int) -> _Summary:
     curve, mass = EMPTY_CURVE, 0.0
     if rest.total > 0:
         mass = rest.total / n_knots
-        ranks = (np.arange(n_knots) + 0.5) * mass
+        ranks = (np.arange(n_knots, dtype=np.float64) + 0.5) * mass
         curve = Curve(
             np.concatenate((rest.x[:1], rest.inverse(ranks), rest.x[-1:])),
             np.concatenate(([0.0], ranks, [rest.total])),
@@ -289,7 +289,7 @@ def _rank_grid(sketch: QuantileSketch) -> float:
 
 def _edges(pooled: Curve, heavy: FloatArray, n_cells: int) -> tuple[FloatArray, AnyArray]:
     """Ascending edges between cells: x, and whether the lower cell includes x; a heavy value is a cell."""
-    inner = pooled.inverse(np.arange(1, n_cells) * (pooled.total / n_cells))
+    inner = pooled.inverse(np.arange(1, n_cells, dtype=np.float64) * (pooled.total / n_cells))
     x = np.concatenate((inner, heavy, heavy))
     upto = np.repeat([True, False, True], [len(inner), len(heavy), len(heavy)])
     order = np.lexsort((upto, x))
