@@ -119,7 +119,7 @@ def _is_entry(entry: Any) -> bool:
     return (
         isinstance(entry, dict)
         and isinstance(entry.get("name"), str)
-        and entry.get("dtype") in DTYPES
+        and str(entry.get("dtype")) in DTYPES
         and isinstance(entry.get("shape"), list)
         and all(isinstance(n, int) and n >= 0 for n in [*entry["shape"], entry.get("bytes"), entry.get("crc32")])
     )

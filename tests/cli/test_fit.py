@@ -123,6 +123,7 @@ def test_data_errors_exit_with_1_and_leave_no_file(run, folder, args, message):
         (["--param", "k"], "name=value"),
         (["--param", "depth=3"], "has no parameter 'depth'"),
         (["--max-memory", "lots"], "not a size"),
+        (["--type", "postcode=digits"], "COLUMN=text or COLUMN=number, got postcode=digits"),
         (["--no-such-option"], "No such option"),
     ],
 )
@@ -138,3 +139,21 @@ def test_debug_shows_the_traceback(run):
     assert result.exit_code == 1
     assert "Traceback" in result.stderr
     assert "error: no file matches absent.parquet" in result.stderr
+
+
+def test_csv_options(run, folder):
+    (folder / "t.csv").write_text("a;b;label\n" + "1;?;y\n2;x;n\n" * 20)
+    plain = run("fit", "t.csv", "--target", "label", "--model", "nb", "--out", "m.cw")
+    assert plain.exit_code == 1
+    assert "--delimiter" in plain.stderr
+    options = ["--delimiter", ";", "--null", "?", "--type", "a=text"]
+    assert run("fit", "t.csv", "--target", "label", "--model", "nb", "--out", "m.cw", *options).exit_code == 0
+    columns = countwise.load(folder / "m.cw").codec_.columns
+    assert [c.labels for c in columns] == [["1", "2"], ["x", "(missing)"]]
+
+
+def test_errors_about_standard_input_say_so(shell, folder):
+    process = shell("fit", "-", "--target", "nothing", "--out", "x.cw")
+    _, err = process.communicate((folder / "train.csv").read_bytes(), timeout=60)
+    assert process.returncode == 1
+    assert b"error: target column 'nothing' is not in standard input" in err

@@ -143,3 +143,20 @@ def test_an_id_cannot_have_the_name_of_an_output(run, model, table):
 def test_compressed_output_is_compressed(run, model, folder):
     run("predict", "m.cw", "new.csv", "--out", "p.csv.gz")
     assert gzip.decompress((folder / "p.csv.gz").read_bytes()).startswith(b"prediction,p_no,p_yes\n")
+
+
+def test_csv_with_dates_and_gaps_is_read_as_in_training(run, folder):
+    rows = [f"{'ab'[i % 2]},{i % 5 or ''},2020-0{1 + i % 9}-01,0{i % 3}00,{'yn'[i % 2]}" for i in range(60)]
+    (folder / "t.csv").write_text("\n".join(["word,n,day,zip,label", *rows]) + "\n")
+    assert run("fit", "t.csv", "--target", "label", "--model", "nb", "--out", "t.cw").exit_code == 0
+    result = run("predict", "t.cw", "t.csv", "--id", "zip", "--id", "day")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines()[1].startswith('"0000",2020-01-01,"y"')
+
+
+def test_a_value_that_is_no_number_is_named(run, model, folder):
+    (folder / "bad.csv").write_text("colour,size,postcode\nred,1.0,01234\nred,tall,01234\n")
+    result = run("predict", "m.cw", "bad.csv")
+    assert result.exit_code == 1
+    assert "error: bad.csv, row 3: column 'size' holds 'tall', which is not a number" in result.stderr
+    assert run("predict", "m.cw", "bad.csv", "--null", "tall").exit_code == 0

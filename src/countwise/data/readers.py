@@ -176,7 +176,7 @@ class CsvReader(Reader):
         found = CONVERSION.search(str(error))
         if found is None:
             raise error
-        with closing(self._open(file, None, self.types)) as reader:
+        with closing(self._open(file, None, {})) as reader:
             name = reader.schema.names[int(found[1])]
         wider = {"null": pa.float64(), "int64": pa.float64()}.get(found[3])
         if found[3] == "null":

@@ -106,11 +106,11 @@ def _as_table(X: Any) -> Any:
         return X
     if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         raise DataError(f"X is a lazy frame ({type(X).__name__}); collect it first: X.collect()")
-    if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "shape"):
-        import pyarrow as pa
+    import pyarrow as pa
 
-        return pa.table(X)
-    return X
+    if isinstance(X, pa.RecordBatch):  # scikit-learn finds the column names of tables only
+        return pa.Table.from_batches([X])
+    return pa.table(X) if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "shape") else X
 
 
 def _mixes_text(rows: Any) -> bool:

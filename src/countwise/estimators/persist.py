@@ -180,6 +180,7 @@ def _tree(family: Family, arity: Sequence[int], prefix: str, arrays: dict[str, A
         _require(_within(branch[nodes], 0, n_values) and bool((np.diff(tree.parent[nodes]) >= 0).all()), what)
     _require(_within(tree.cell_value, 0, tree.arity), what)
     below = slice(int(tree.cell_ptr[1]), None)
+    _require(bool((tree.cell_parent[: below.start] == -1).all()), what)
     above, node = tree.cell_parent[below], tree.parent[tree.cell_node[below]]
     _require(_within(above, tree.cell_ptr[node], tree.cell_ptr[node + 1]), what)
     _require(all(bool(np.isfinite(own[name]).all()) for name in ("cell_count", "cell_proba", "absent")), what)

@@ -1,0 +1,45 @@
+"""Write the golden models of format 1 and what they predict: ``python tests/golden/make_v1.py``.
+
+Run once, when the format was new. Files of a format that was released are never written again: that they keep
+loading, and keep predicting the same, is what tests/estimators/test_persist.py holds.
+"""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+
+import countwise as cw
+
+HERE = Path(__file__).parent
+
+
+def with_gaps(table: pa.Table, label: list) -> tuple[pa.Table, list]:
+    """Every 11th value of the first column is missing."""
+    name = table.column_names[0]
+    values = [None if i % 11 == 4 else value for i, value in enumerate(table.column(name).to_pylist())]
+    return table.set_column(0, name, pa.array(values)), label
+
+
+MODELS = {
+    "iris-kdb": ("iris", cw.KDBClassifier(k=2, smoothing=cw.MEstimate(m=0.5))),
+    "tic-tac-toe-skdb": ("tic-tac-toe", cw.SKDBClassifier(k=2, smoothing="m-branch")),
+}
+
+
+def main() -> None:
+    for name, (dataset, model) in MODELS.items():
+        X, y = with_gaps(*cw.datasets.load(dataset))
+        model.fit(X, y).save(HERE / f"v1-{name}.cw")
+        every = X.take(list(range(0, len(X), 40)))
+        facts = {
+            "origin": f"countwise {cw.__version__}, {model!r} on the computed data set {dataset!r} with gaps",
+            "rows": every.to_pydict(),
+            "classes": [str(label) for label in model.classes_],
+            "proba": model.predict_proba(every).tolist(),
+        }
+        (HERE / f"v1-{name}.json").write_text(json.dumps(facts, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
