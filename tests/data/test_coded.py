@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from countwise.data.coded import CodedBatch, StreamCodes, read_ahead
+from countwise.data.coded import CodedBatch, StreamCodes, coalesced, read_ahead
 from countwise.data.discretise import MDLP
 from countwise.data.files import StreamSource
 from countwise.data.schema import learn_schema
@@ -72,12 +72,26 @@ def coded(source):
     return StreamCodes(source, schema.codec, schema.target, schema.n_rows, schema.total_weight, 1)
 
 
-def test_passes_are_alike_and_counted():
+def test_passes_are_alike_and_counted(monkeypatch):
+    monkeypatch.setattr("countwise.data.coded.CODED_BYTES", 1)
     data = coded(StreamSource([table(4), table(0), table(3)], target="label"))
     passes = [[batch.n_rows for batch in data.batches("")] for _ in range(2)]
     assert passes == [[4, 3], [4, 3]]
     assert data.n_passes == 2
     assert data.names == ["c"]
+
+
+@pytest.mark.parametrize(("max_bytes", "sizes"), [(1, [4, 1, 3]), (5, [5, 3]), (8, [8]), (100, [8])])
+def test_small_batches_are_joined(max_bytes, sizes):
+    codes, target, weights = np.arange(8, dtype=np.uint8), np.arange(8, dtype=np.uint16) % 2, np.arange(1.0, 9.0)
+    whole = CodedBatch([codes], target, weights, 8)
+    parts = [whole.select(np.arange(a, b)) for a, b in [(0, 4), (4, 5), (5, 8)]]
+    joined = list(coalesced(parts, max_bytes))
+    assert [batch.n_rows for batch in joined] == sizes
+    assert np.concatenate([batch.codes[0] for batch in joined]).tolist() == codes.tolist()
+    assert np.concatenate([batch.target for batch in joined]).tolist() == target.tolist()
+    assert np.concatenate([batch.weights for batch in joined]).tolist() == weights.tolist()
+    assert joined[0].target.dtype == np.uint16
 
 
 def test_data_that_change_between_passes_are_refused():

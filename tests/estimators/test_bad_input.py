@@ -79,13 +79,13 @@ def test_bad_training_data(case):
 
 
 BAD_PARAMETERS = [
-    (cw.KDBClassifier(k=-1), "k must be an integer >= 0, got -1"),
-    (cw.KDBClassifier(k=1.5), "k must be an integer >= 0, got 1.5"),
-    (cw.KDBClassifier(k=2.0), "k must be an integer >= 0, got 2.0"),
-    (cw.KDBClassifier(k="2"), "k must be an integer >= 0, got '2'"),
-    (cw.KDBClassifier(k=None), "k must be an integer >= 0, got None"),
-    (cw.KDBClassifier(k=True), "k must be an integer >= 0, got True"),
-    (cw.SKDBClassifier(k=-1), "k must be an integer >= 0"),
+    (cw.KDBClassifier(k=-1), "k must be a whole number >= 0, got -1"),
+    (cw.KDBClassifier(k=1.5), "k must be a whole number >= 0, got 1.5"),
+    (cw.KDBClassifier(k=2.0), "k must be a whole number >= 0, got 2.0"),
+    (cw.KDBClassifier(k="2"), "k must be a whole number >= 0, got '2'"),
+    (cw.KDBClassifier(k=None), "k must be a whole number >= 0, got None"),
+    (cw.KDBClassifier(k=True), "k must be a whole number >= 0, got True"),
+    (cw.SKDBClassifier(k=-1), "k must be a whole number >= 0"),
     (cw.SKDBClassifier(loss="hinge"), "loss='hinge' is not known; choose one of rmse"),
     (cw.KDBClassifier(order=["nope"]), "order names 'nope'"),
     (cw.KDBClassifier(order=["size", "size"]), "order names a column twice"),

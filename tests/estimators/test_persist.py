@@ -314,7 +314,7 @@ def test_files_of_older_versions_keep_loading(path):
     assert [str(label) for label in model.classes_] == facts["classes"]
     proba = model.predict_proba(pa.table(facts["rows"]))
     np.testing.assert_allclose(proba, facts["proba"], rtol=1e-12)
-    assert repr(model) in facts["origin"]
+    assert type(model).__name__ in facts["origin"]
 
 
 def test_there_are_golden_files():

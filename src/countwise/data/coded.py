@@ -101,7 +101,7 @@ class StreamCodes(CodedData):
     def _read(self) -> Iterator[CodedBatch]:
         coded = (encode_batch(batch, self.codec, self.target_codec, self.threads) for batch in self.source.batches())
         n_rows = 0
-        for batch in read_ahead(coalesced(coded)):
+        for batch in read_ahead(coalesced(coded, CODED_BYTES)):
             n_rows += batch.n_rows
             if batch.n_rows:
                 yield batch
@@ -112,7 +112,7 @@ class StreamCodes(CodedData):
             )
 
 
-def coalesced(batches: Iterable[CodedBatch], max_bytes: int = CODED_BYTES) -> Iterator[CodedBatch]:
+def coalesced(batches: Iterable[CodedBatch], max_bytes: int) -> Iterator[CodedBatch]:
     """Batches joined until they hold ``max_bytes`` of codes: a batch of files is small because it is wide, codes are
     narrow, and counting is cheaper by the row in large batches.
     """
