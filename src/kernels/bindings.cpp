@@ -84,8 +84,7 @@ TreeArrays tree_arrays(const nb::tuple& t) {
 nb::tuple hand_over(ContextTree&& tree) {
   return nb::make_tuple(to_numpy(std::move(tree.parent)), to_numpy(std::move(tree.branch)),
                         to_numpy(std::move(tree.level_ptr)), to_numpy(std::move(tree.cell_ptr)),
-                        to_numpy(std::move(tree.cell_value)), to_numpy(std::move(tree.cell_count)),
-                        to_numpy(std::move(tree.cell_parent)));
+                        to_numpy(std::move(tree.cell_value)), to_numpy(std::move(tree.cell_count)));
 }
 
 // Many trees at once: each (path columns, child column) is a task for a thread.
@@ -240,6 +239,16 @@ NB_MODULE(_kernels, m) {
 
   m.def("build_trees", &build_trees, "columns"_a, "arity"_a, "paths"_a, "children"_a, "weights"_a.none(),
         "n_threads"_a);
+  m.def(
+      "link_cells",
+      [](In<int32_t> parent, In<int64_t> cell_ptr, In<int32_t> cell_value, size_t arity, Array<int32_t> out) {
+        expect_size(cell_ptr.shape(0), parent.shape(0) + 1, "cell_ptr must have an entry per node and one more");
+        expect_size(out.shape(0), cell_value.shape(0), "out must have an entry per cell");
+        nb::gil_scoped_release release;
+        link_cells({parent.data(), cell_ptr.data(), cell_value.data(), parent.shape(0), arity}, out.data());
+      },
+      "parent"_a, "cell_ptr"_a, "cell_value"_a, "arity"_a, "out"_a.noconvert());
+  m.def("release_memory", &release_memory);
   m.def("merge_trees", &merge_trees, "a"_a, "a_count"_a, "b"_a, "b_count"_a);
 
   nb::class_<Lookup>(m, "Lookup")

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <stdexcept>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 namespace countwise {
 namespace {
 
@@ -146,7 +150,7 @@ class KeyReader {
 // Cells of the inner levels, from the leaves up: a node's counts are the sums of its children's.
 class CellSums {
  public:
-  CellSums(ContextTree& tree, int32_t arity) : tree_(tree), sum_(arity, 0.0), slot_(arity, 0), used_(arity / 64 + 1) {}
+  CellSums(ContextTree& tree, int32_t arity) : tree_(tree), sum_(arity, 0.0), used_(arity / 64 + 1) {}
 
   void run(std::vector<int32_t> leaf_size, std::vector<int32_t> leaf_value, std::vector<double> leaf_count) {
     const size_t n_levels = tree_.level_ptr.size() - 1;
@@ -158,7 +162,6 @@ class CellSums {
     size_.back() = std::move(leaf_size);
     for (size_t level = n_levels - 1; level-- > 0;) add_children(level);
     join_levels();
-    link_parents();
   }
 
  private:
@@ -218,24 +221,9 @@ class CellSums {
     }
   }
 
-  void link_parents() {
-    tree_.cell_parent.assign(tree_.cell_value.size(), -1);
-    int32_t linked = -1;
-    for (size_t node = 1; node < tree_.parent.size(); ++node) {
-      const int32_t parent = tree_.parent[node];
-      if (parent != linked) {
-        for (int64_t c = tree_.cell_ptr[parent]; c < tree_.cell_ptr[parent + 1]; ++c)
-          slot_[tree_.cell_value[c]] = static_cast<int32_t>(c);
-        linked = parent;
-      }
-      for (int64_t c = tree_.cell_ptr[node]; c < tree_.cell_ptr[node + 1]; ++c)
-        tree_.cell_parent[c] = slot_[tree_.cell_value[c]];
-    }
-  }
-
   ContextTree& tree_;
   std::vector<double> sum_;
-  std::vector<int32_t> slot_, touched_;
+  std::vector<int32_t> touched_;
   std::vector<uint64_t> used_;
   std::vector<std::vector<int32_t>> value_, size_;
   std::vector<std::vector<double>> count_;
@@ -264,8 +252,12 @@ class TreeBuilder {
   ContextTree finish() {
     if (leaf_value_.size() > 0x7fffffff / (depth_ + 1)) throw std::length_error("a context tree has too many cells");
     ContextTree tree;
-    tree.parent = {-1};
-    tree.branch = {-1};
+    size_t n_nodes = 1;
+    for (const Level& level : levels_) n_nodes += level.branch.size();
+    tree.parent.reserve(n_nodes);
+    tree.branch.reserve(n_nodes);
+    tree.parent.push_back(-1);
+    tree.branch.push_back(-1);
     tree.level_ptr = {0, 1};
     for (size_t level = 0; level < depth_; ++level) {
       const int32_t above = static_cast<int32_t>(tree.level_ptr[level]);
@@ -399,6 +391,29 @@ ContextTree merge_context_trees(const ContextTreeView& a, const ContextTreeView&
     }
   }
   return builder.finish();
+}
+
+void link_cells(const CellView& tree, int32_t* out) {
+  std::vector<int32_t> slot(tree.arity, -1);
+  std::fill(out, out + tree.cell_ptr[tree.n_nodes], -1);
+  int32_t linked = -1;
+  for (size_t node = 1; node < tree.n_nodes; ++node) {
+    const int32_t parent = tree.parent[node];
+    if (parent != linked) {
+      if (linked >= 0)
+        for (int64_t c = tree.cell_ptr[linked]; c < tree.cell_ptr[linked + 1]; ++c) slot[tree.cell_value[c]] = -1;
+      for (int64_t c = tree.cell_ptr[parent]; c < tree.cell_ptr[parent + 1]; ++c)
+        slot[tree.cell_value[c]] = static_cast<int32_t>(c);
+      linked = parent;
+    }
+    for (int64_t c = tree.cell_ptr[node]; c < tree.cell_ptr[node + 1]; ++c) out[c] = slot[tree.cell_value[c]];
+  }
+}
+
+void release_memory() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
 }
 
 }  // namespace countwise

@@ -240,7 +240,7 @@ def test_crafted_headers_are_refused(altered, change):
         altered(change)
 
 
-TREE_PARTS = ("parent", "level_ptr", "cell_ptr", "cell_value", "cell_count", "cell_parent", "branch")
+TREE_PARTS = ("parent", "level_ptr", "cell_ptr", "cell_value", "cell_count", "branch")
 
 
 @pytest.mark.parametrize("name", [*TREE_PARTS, "cell_proba", "absent"])

@@ -96,14 +96,12 @@ def medical_tree():
 def counts_tree(parent, level_ptr, counts):
     """A tree from dense counts."""
     cells = [(node, value) for node, row in enumerate(counts) for value, count in enumerate(row) if count]
-    number = {cell: i for i, cell in enumerate(cells)}
     return CountTree(
         parent=np.array(parent, np.int32),
         level_ptr=np.array(level_ptr, np.int64),
         cell_ptr=np.cumsum([0, *(sum(map(bool, row)) for row in counts)]),
         cell_value=np.array([value for _, value in cells], np.int32),
         cell_count=np.array([counts[node][value] for node, value in cells], float),
-        cell_parent=np.array([number[parent[node], value] if node else -1 for node, value in cells], np.int32),
         arity=len(counts[0]),
     )
 

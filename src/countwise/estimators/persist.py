@@ -36,12 +36,11 @@ TREE_TYPES = {
     "cell_ptr": np.int64,
     "cell_value": np.int32,
     "cell_count": np.float64,
-    "cell_parent": np.int32,
     "branch": np.int32,
     "cell_proba": np.float64,
     "absent": np.float64,
 }
-TREE_ARRAYS = tuple(TREE_TYPES)[:6]
+TREE_ARRAYS = tuple(TREE_TYPES)[:5]
 LABEL_KINDS = "biufUO"
 LEARNED = (
     "n_attributes_",
@@ -167,7 +166,7 @@ def _tree(family: Family, arity: Sequence[int], prefix: str, arrays: dict[str, A
     _require(all(a.ndim == 1 and a.dtype == TREE_TYPES[name] for name, a in own.items()), what)
     tree = CountTree(**{name: own[name] for name in TREE_ARRAYS}, arity=arity[family.child])
     branch, n_nodes, n_cells = own["branch"], tree.n_nodes, tree.n_cells
-    lengths = {"branch": n_nodes, "absent": n_nodes, "cell_count": n_cells, "cell_parent": n_cells}
+    lengths = {"branch": n_nodes, "absent": n_nodes, "cell_count": n_cells}
     lengths |= {"cell_proba": n_cells, "level_ptr": len(family.parents) + 3, "cell_ptr": n_nodes + 1}
     _require(all(len(own[name]) == length for name, length in lengths.items()), what)
     for pointers, end in ((tree.level_ptr, n_nodes), (tree.cell_ptr, n_cells)):
@@ -180,9 +179,7 @@ def _tree(family: Family, arity: Sequence[int], prefix: str, arrays: dict[str, A
         _require(_within(branch[nodes], 0, n_values) and bool((np.diff(tree.parent[nodes]) >= 0).all()), what)
     _require(_within(tree.cell_value, 0, tree.arity), what)
     below = slice(int(tree.cell_ptr[1]), None)
-    _require(bool((tree.cell_parent[: below.start] == -1).all()), what)
-    above, node = tree.cell_parent[below], tree.parent[tree.cell_node[below]]
-    _require(_within(above, tree.cell_ptr[node], tree.cell_ptr[node + 1]), what)
+    _require(bool((tree.cell_parent[below] >= 0).all()), what)
     _require(all(bool(np.isfinite(own[name]).all()) for name in ("cell_count", "cell_proba", "absent")), what)
     return ContextTree(family, branch, tree)
 

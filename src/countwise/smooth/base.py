@@ -66,12 +66,12 @@ def shrink(tree: CountTree, strength: FloatArray) -> Smoothed:
 
     phi_j[k] = (n_j[k] + a_j phi_parent[k]) / (N_j + a_j), from the root (parent: uniform) to the leaves.
     """
-    node = tree.cell_node
+    node, cell_parent = tree.cell_node, tree.cell_parent
     denominator = tree.total + strength
     phi = np.empty(tree.n_cells)
     for level in range(tree.n_levels):
         cells = tree.level_cells(level)
-        base = 1.0 / tree.arity if level == 0 else phi[tree.cell_parent[cells]]
+        base = 1.0 / tree.arity if level == 0 else phi[cell_parent[cells]]
         pull = strength[node[cells]] * base
         phi[cells] = (tree.cell_count[cells] + pull) / denominator[node[cells]]
     return Smoothed(phi, strength / denominator, hierarchical=True)

@@ -25,10 +25,11 @@ def backed_off(tree: CountTree) -> Smoothed:
     node = tree.cell_node
     proba = tree.cell_count / tree.total[node]
     absent = np.empty(tree.n_nodes)
+    cell_parent = tree.cell_parent
     for level in range(tree.n_levels):
         nodes = slice(int(tree.level_ptr[level]), int(tree.level_ptr[level + 1]))
         cells = tree.level_cells(level)
-        above = np.full(cells.stop - cells.start, 1.0 / tree.arity) if level == 0 else proba[tree.cell_parent[cells]]
+        above = np.full(cells.stop - cells.start, 1.0 / tree.arity) if level == 0 else proba[cell_parent[cells]]
         local = node[cells] - nodes.start
         unseen = np.maximum(1.0 - np.bincount(local, above, minlength=nodes.stop - nodes.start), 0.0)
         absent[nodes] = 1.0 / (1.0 + unseen)

@@ -48,10 +48,8 @@ class ContextTree:
 
 
 def _context_tree(family: Family, arity: int, arrays: tuple[Any, ...]) -> ContextTree:
-    parent, branch, level_ptr, cell_ptr, cell_value, cell_count, cell_parent = arrays
-    return ContextTree(
-        family, branch, CountTree(parent, level_ptr, cell_ptr, cell_value, cell_count, cell_parent, arity)
-    )
+    parent, branch, level_ptr, cell_ptr, cell_value, cell_count = arrays
+    return ContextTree(family, branch, CountTree(parent, level_ptr, cell_ptr, cell_value, cell_count, arity))
 
 
 def build_trees(
@@ -123,6 +121,7 @@ class TreeSum:
             self.trees[position] = merge_trees(self.trees[position], newer)
 
         thread_map(merge_one, range(len(waiting)), self.threads)
+        _kernels.release_memory()  # else what the batches took stays with the process
 
     @property
     def nbytes(self) -> int:
@@ -168,6 +167,5 @@ def cut_tree(tree: ContextTree, n_parents: int) -> ContextTree:
         cell_ptr=counts.cell_ptr[: nodes + 1],
         cell_value=counts.cell_value[:cells],
         cell_count=counts.cell_count[:cells],
-        cell_parent=counts.cell_parent[:cells],
     )
     return ContextTree(Family(tree.family.child, tree.family.parents[:n_parents]), tree.branch[:nodes], upper)

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from countwise import _kernels
 from countwise.dtypes import FloatArray, IntArray, OffsetArray
 
 
@@ -21,7 +22,7 @@ class CountTree:
 
     ``parent[0] == -1``, else ``parent[i] < i``; siblings are adjacent. The cells of node i are
     ``cell_ptr[i]:cell_ptr[i + 1]``: the target values with a positive count, ascending. A value that has a cell in
-    a node has one in the node's parent too, ``cell_parent`` (-1 at the root). Counts are whole numbers in float64
+    a node has one in the node's parent too. Counts are whole numbers in float64
     (exact below 2^53) or real weights; an inner node's counts are the sums of its children's.
     """
 
@@ -30,7 +31,6 @@ class CountTree:
     cell_ptr: OffsetArray
     cell_value: IntArray
     cell_count: FloatArray
-    cell_parent: IntArray
     arity: int  # values that the target can take; more than a node has cells
 
     @property
@@ -57,7 +57,6 @@ class CountTree:
             self.cell_ptr,
             self.cell_value,
             self.cell_count,
-            self.cell_parent,
         )
         return sum(array.nbytes for array in arrays)
 
@@ -65,6 +64,13 @@ class CountTree:
     def cell_node(self) -> IntArray:
         """The node of every cell; made anew at each call, since only smoothing needs it."""
         return np.repeat(np.arange(self.n_nodes, dtype=np.int32), np.diff(self.cell_ptr))
+
+    @property
+    def cell_parent(self) -> IntArray:
+        """The cell of the same value one node up, -1 at the root; made anew at each call."""
+        out = np.empty(self.n_cells, np.int32)
+        _kernels.link_cells(self.parent, self.cell_ptr, self.cell_value, self.arity, out)
+        return out
 
     @cached_property
     def total(self) -> FloatArray:
@@ -92,6 +98,5 @@ def single_node(counts: FloatArray) -> CountTree:
         cell_ptr=np.array([0, len(values)], np.int64),
         cell_value=values,
         cell_count=counts[values],
-        cell_parent=np.full(len(values), -1, np.int32),
         arity=len(counts),
     )
