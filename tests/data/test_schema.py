@@ -145,3 +145,19 @@ def test_missing_is_a_value_of_its_own():
     for name in X:
         model = cw.NBClassifier().fit(X[[name]], y)
         assert (model.predict(X[[name]]) == y).all()
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_sketched_cuts_do_not_depend_on_batches(weight):
+    rng = np.random.default_rng(5)
+    n_rows = 150_000  # more than one block of a sketch, and more distinct values than it holds
+    label = rng.integers(3, size=n_rows)
+    table = pa.table({"x": rng.normal(size=n_rows) + label, "weight": rng.integers(1, 3, n_rows), "label": label})
+
+    def cuts(size):
+        batches = [table.slice(start, size) for start in range(0, n_rows, size)]
+        schema = learn_schema(StreamSource(batches, target="label", weight=weight), MDLP())
+        assert schema.rank_error > 0
+        return schema.codec.columns[0].cuts.tolist()
+
+    assert cuts(n_rows) == cuts(70_001) == cuts(9_999)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 CategoricalSpec = str | Sequence[Any] | None
 SKETCH_BYTES = 64 * 2**20  # of a scan's schema pass, for all columns and classes together
+BLOCK_PER_CAPACITY = 16  # rows that go into a sketch at a time, for each distinct value that it holds
 GUESSED_CLASSES = 8  # a scan learns the classes while it fills the sketches
 
 
@@ -155,6 +156,7 @@ class NumberStats:
         self.name, self.has_missing, self.is_empty = name, False, True
         self.items: tuple[FloatArray, Any, FloatArray | None] | None = None
         self.sketch = None if capacity is None else ClassSketch(capacity)
+        self.waiting: list[tuple[FloatArray, Any, FloatArray | None]] = []
 
     def update(self, column: RawColumn, classes: Any, weights: FloatArray | None) -> None:
         """Add a batch."""
@@ -170,11 +172,27 @@ class NumberStats:
         if self.sketch is None:
             self.items = (np.ascontiguousarray(values), np.ascontiguousarray(classes), weights)
         else:
-            self.sketch.update(values, classes, weights)
+            self.waiting.append((values, classes, weights))
+            self._feed(self.sketch)
+
+    def _feed(self, sketch: ClassSketch, last: bool = False) -> None:
+        """Rows go into the sketch in blocks of a fixed size, so that it does not depend on the source's batches."""
+        block, held = BLOCK_PER_CAPACITY * sketch.capacity, sum(len(values) for values, _, _ in self.waiting)
+        if held == 0 or (held < block and not last):
+            return
+        values, classes = (np.concatenate([part[i] for part in self.waiting]) for i in (0, 1))
+        given = [weights for _, _, weights in self.waiting if weights is not None]
+        weights = np.concatenate(given) if given else None
+        end = held if last else held - held % block
+        for start in range(0, end, block):
+            rows = slice(start, min(start + block, end))
+            sketch.update(values[rows], classes[rows], None if weights is None else weights[rows])
+        self.waiting = [(values[end:], classes[end:], None if weights is None else weights[end:])]
 
     def codec(self, discretiser: Discretiser, n_classes: int) -> NumberCodec:
         """Cut points from what was seen."""
         if self.sketch is not None:
+            self._feed(self.sketch, last=True)
             self.items = self.sketch.items()
         assert self.items is not None
         values, classes, weights = self.items
