@@ -11,6 +11,7 @@
 
 #include "context.hpp"
 #include "encode.hpp"
+#include "leave_one_out.hpp"
 #include "lookup.hpp"
 #include "mdlp.hpp"
 #include "pairs.hpp"

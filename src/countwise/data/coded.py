@@ -17,6 +17,7 @@ from countwise.errors import DataError
 from countwise.parallel import thread_map
 from countwise.progress import progress_bar
 
+THREADED_ROWS = 2**17  # a column of fewer is coded sooner than another thread gets hold of the interpreter
 CODED_BYTES = 8 * 2**20  # of codes that a scan counts at once
 
 
@@ -43,6 +44,8 @@ def encode_batch(
 ) -> CodedBatch:
     """Apply a codec to raw columns."""
     batch = batch.without_zero_weights()
+    if batch.n_rows < THREADED_ROWS:
+        threads = 1
     codes = thread_map(lambda pair: pair[0].encode(pair[1]), zip(codec.columns, batch.columns, strict=True), threads)
     target = None if target_codec is None else target_codec.encode(batch.target)
     return CodedBatch(codes, target, batch.weights, batch.n_rows)

@@ -20,6 +20,7 @@ from countwise.data.source import MemorySource, RawBatch, Source, check_unique, 
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
 
+FALLBACK_MEMORY = 4 * 2**30
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -30,6 +31,8 @@ def memory_bytes(max_memory: int | float | str | None) -> int:
     (2147483648, 1572864, 4096)
     """
     if max_memory is None:
+        if not hasattr(os, "sysconf"):  # Windows does not tell this way
+            return FALLBACK_MEMORY
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     match = re.fullmatch(r"\s*(\d+\.?\d*(?:e[0-9]+)?)\s*([kmgt]?)i?b?\s*", str(max_memory).lower())
     size = float(match[1]) * UNITS[match[2]] if match else 0.0

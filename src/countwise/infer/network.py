@@ -15,6 +15,8 @@ from countwise.smooth import Smoothed, Smoother, dense_proba
 from countwise.tree.context import ContextTree
 from countwise.tree.count_tree import single_node
 
+THREADED_CELLS = 2**20  # fewer are smoothed sooner than another thread gets hold of the interpreter
+
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
@@ -28,6 +30,8 @@ def smooth_network(
     trees: Sequence[ContextTree], class_counts: FloatArray, smoother: Smoother, seed: int, threads: int
 ) -> Parameters:
     """Smooth every tree; each has its own seed, spawned by position."""
+    if sum(tree.counts.n_cells for tree in trees) < THREADED_CELLS:
+        threads = 1
     prior = single_node(class_counts)
     seeds = np.random.SeedSequence(seed).generate_state(len(trees) + 1)
     smoothed = thread_map(
