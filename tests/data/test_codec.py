@@ -1,10 +1,13 @@
 """Codes: categories and bins first, then missing, then unseen; narrow; and what happens when types drift."""
 
+import datetime as dt
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
+import countwise as cw
 from countwise.data.codec import CategoryCodec, Codec, NumberCodec
 from countwise.errors import ColumnTypeError, DataError
 
@@ -98,3 +101,25 @@ def test_same_as():
 def test_labels_of_bins():
     assert BINS.labels == ["<= 0", "(0, 1]", "> 1", "(missing)"]
     assert NumberCodec("n", np.array([]), 1, has_missing=False).labels == ["(any number)"]
+
+
+def test_times_are_read_as_times_and_shown_as_times():
+    days = pa.array([dt.date(2020, 1, 1), dt.date(2021, 6, 1), None] * 20)
+    X, y = pa.table({"since": days}), ["old", "new", "old"] * 20
+    model = cw.NBClassifier().fit(X, y)
+    column = model.codec_.columns[0]
+    assert column.labels == ["<= 2020-09-15T12:00:00", "> 2020-09-15T12:00:00", "(missing)"]
+    stamps = pa.table({"since": days.cast(pa.timestamp("ns"))})  # the same days in another type
+    assert np.array_equal(model.predict_proba(stamps), model.predict_proba(X))
+    with pytest.raises(ColumnTypeError, match="'since' held timestamps in training and holds numbers now"):
+        model.predict(pa.table({"since": [1.5]}))
+    assert model.predict_proba(pa.table({"since": pa.array([None], pa.float64())})).shape == (1, 2)
+    numbers = cw.NBClassifier().fit(pa.table({"since": [1.0, 2.0, 3.0] * 20}), y)
+    with pytest.raises(ColumnTypeError, match="'since' held numbers in training and holds timestamps now"):
+        numbers.predict(X)
+
+
+def test_durations_are_shown_as_durations():
+    waits = pa.array([dt.timedelta(seconds=s) for s in (1, 2, 100, 200)] * 10)
+    model = cw.NBClassifier().fit(pa.table({"wait": waits}), ["short", "short", "long", "long"] * 10)
+    assert model.codec_.columns[0].labels == ["<= 0:00:51", "> 0:00:51"]

@@ -8,13 +8,14 @@ Counting never sees it; prediction backs off.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from countwise import _kernels
-from countwise.data.columns import Kind, RawColumn, as_categories, as_numbers
+from countwise.data.columns import Kind, Measure, RawColumn, as_categories, as_numbers, measure_of
 from countwise.dtypes import CodeArray, FloatArray, code_dtype
 from countwise.errors import ColumnTypeError, DataError
 
@@ -103,6 +104,7 @@ class NumberCodec:
     cuts: FloatArray
     n_bins: int
     has_missing: bool
+    measure: Measure = "number"
     kind: Kind = "number"
 
     @property
@@ -113,7 +115,7 @@ class NumberCodec:
     @property
     def labels(self) -> list[str]:
         """A name for every code."""
-        edges = [f"{cut:.6g}" for cut in self.cuts]
+        edges = [self._edge(cut) for cut in self.cuts]
         bins = []
         if self.n_bins == 1:
             bins = ["(any number)"]
@@ -122,9 +124,21 @@ class NumberCodec:
             bins = [f"<= {edges[0]}", *inner, f"> {edges[-1]}"]
         return bins + ["(missing)"] * self.has_missing
 
+    def _edge(self, cut: float) -> str:
+        if self.measure == "number":
+            return f"{cut:.6g}"
+        if self.measure == "timestamp":
+            return str(np.datetime64(round(cut), "us").astype("datetime64[s]"))
+        return str(timedelta(microseconds=round(cut)))
+
     def encode(self, column: RawColumn) -> CodeArray:
-        """Codes of a raw column; an infinite number is an error."""
+        """Codes of a raw column; an infinite number is an error, and so are times for numbers or the reverse."""
         values = as_numbers(column, self.name)
+        if measure_of(column) != self.measure and not np.isnan(values).all():
+            raise ColumnTypeError(
+                f"column {self.name!r} held {self.measure}s in training and holds {measure_of(column)}s now; "
+                "convert it to the type it had"
+            )
         codes: CodeArray = np.empty(len(values), code_dtype(self.arity))
         if not _kernels.bin_codes(values, self.cuts, self.n_bins, codes):
             raise infinite_value(self.name)
@@ -169,7 +183,12 @@ class Codec:
 
 def _same_column(a: ColumnCodec, b: ColumnCodec) -> bool:
     if isinstance(a, NumberCodec) and isinstance(b, NumberCodec):
-        return a.n_bins == b.n_bins and a.has_missing == b.has_missing and np.array_equal(a.cuts, b.cuts)
+        return (
+            a.n_bins == b.n_bins
+            and a.measure == b.measure
+            and a.has_missing == b.has_missing
+            and np.array_equal(a.cuts, b.cuts)
+        )
     if isinstance(a, CategoryCodec) and isinstance(b, CategoryCodec):
         return a.has_missing == b.has_missing and bool(a.categories.equals(b.categories))
     return False

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Kind = Literal["category", "number"]
+Measure = Literal["number", "timestamp", "time", "duration"]  # times are in microseconds
 RawColumn = Any  # numpy.ndarray of one dimension, or pyarrow.Array
 ARROW_UNITS = ("s", "ms", "us", "ns")  # of NumPy's times that Arrow takes as they are
 
@@ -102,6 +103,20 @@ def _is_text(dtype: pa.DataType) -> bool:
 
     view = getattr(t, "is_string_view", lambda _: False)
     return bool(t.is_string(dtype) or t.is_large_string(dtype) or view(dtype))
+
+
+def measure_of(column: RawColumn) -> Measure:
+    """What the numbers of a column measure; a column without any value says nothing."""
+    if isinstance(column, np.ndarray):
+        return "number"
+    import pyarrow.types as t
+
+    dtype = column.type.value_type if t.is_dictionary(column.type) else column.type
+    if t.is_timestamp(dtype) or t.is_date(dtype):
+        return "timestamp"
+    if t.is_time(dtype):
+        return "time"
+    return "duration" if t.is_duration(dtype) else "number"
 
 
 def as_numbers(column: RawColumn, name: object) -> FloatArray:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from countwise.data.codec import CategoryCodec, Codec, ColumnCodec, NumberCodec, infinite_value
-from countwise.data.columns import Kind, RawColumn, as_categories, as_numbers, kind_of
+from countwise.data.columns import Kind, Measure, RawColumn, as_categories, as_numbers, kind_of, measure_of
 from countwise.data.discretise import Discretiser
 from countwise.data.sketch import ClassSketch, sketch_capacity
 from countwise.data.source import RawBatch, Source
@@ -154,6 +154,7 @@ class NumberStats:
 
     def __init__(self, name: str, capacity: int | None) -> None:
         self.name, self.has_missing, self.is_empty = name, False, True
+        self.measure: Measure = "number"
         self.items: tuple[FloatArray, Any, FloatArray | None] | None = None
         self.sketch = None if capacity is None else ClassSketch(capacity)
         self.waiting: list[tuple[FloatArray, Any, FloatArray | None]] = []
@@ -168,7 +169,12 @@ class NumberStats:
             weights = None if weights is None else weights[present]
         if not np.isfinite(values).all():
             raise infinite_value(self.name)
-        self.is_empty &= len(values) == 0
+        if len(values):
+            if not self.is_empty and measure_of(column) != self.measure:
+                raise ColumnTypeError(
+                    f"column {self.name!r} changes between batches: {self.measure}s, then {measure_of(column)}s"
+                )
+            self.is_empty, self.measure = False, measure_of(column)
         if self.sketch is None:
             self.items = (np.ascontiguousarray(values), np.ascontiguousarray(classes), weights)
         else:
@@ -197,7 +203,7 @@ class NumberStats:
         assert self.items is not None
         values, classes, weights = self.items
         cuts = np.asarray(discretiser.cuts(values, classes.astype(np.int32), weights, n_classes), np.float64)
-        return NumberCodec(self.name, cuts, len(cuts) + 1 if len(values) else 0, self.has_missing)
+        return NumberCodec(self.name, cuts, len(cuts) + 1 if len(values) else 0, self.has_missing, self.measure)
 
 
 def learn_schema(

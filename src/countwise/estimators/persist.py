@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from countwise.data.codec import CategoryCodec, Codec, ColumnCodec, NumberCodec
+from countwise.data.columns import Measure
 from countwise.data.discretise import DISCRETISERS
 from countwise.dtypes import AnyArray
 from countwise.errors import ModelFileError
@@ -242,7 +243,7 @@ def _labels_in(entry: dict[str, Any]) -> AnyArray:
 def _column_out(column: ColumnCodec) -> dict[str, Any]:
     entry = {"name": column.name, "kind": column.kind, "has_missing": column.has_missing}
     if isinstance(column, NumberCodec):
-        return {**entry, "n_bins": column.n_bins}
+        return {**entry, "n_bins": column.n_bins, "measure": column.measure}
     return {**entry, "type": str(column.categories.type), "categories": column.categories.to_pylist()}
 
 
@@ -252,7 +253,8 @@ def _column_in(entry: dict[str, Any], cuts: AnyArray | None) -> ColumnCodec:
             raise ValueError(f"column {entry['name']!r} has no cut points")
         _require(cuts.ndim == 1 and cuts.dtype == np.float64 and bool((np.diff(cuts) > 0).all()), "cuts do not ascend")
         _require(entry["n_bins"] in (0, len(cuts) + 1), f"column {entry['name']!r} has another number of bins")
-        return NumberCodec(str(entry["name"]), cuts, entry["n_bins"], bool(entry["has_missing"]))
+        _require(entry["measure"] in get_args(Measure), f"column {entry['name']!r} measures something unknown")
+        return NumberCodec(str(entry["name"]), cuts, entry["n_bins"], bool(entry["has_missing"]), entry["measure"])
     return CategoryCodec(str(entry["name"]), _categories(entry), bool(entry["has_missing"]))
 
 
