@@ -130,16 +130,6 @@ class FileSource(Source):
         files = str(self.files[0]) + (f" and {len(self.files) - 1} more" if len(self.files) > 1 else "")
         return f"<{files}: {len(self.names)} columns, target {self.target!r}>"
 
-    @property
-    def has_target(self) -> bool:
-        """Whether a target column was named."""
-        return self.target is not None
-
-    @property
-    def weighted(self) -> bool:
-        """Whether a weight column was named."""
-        return self.weight is not None
-
     def count_rows(self) -> int | None:
         """Number of rows where the files tell it at once; CSV would have to be read for it."""
         counts = [self._reader.count_rows(file) for file in self.files]
@@ -315,16 +305,6 @@ class StreamSource(Source):
             if name is not None and name not in names:
                 raise DataError(f"{role} column {name!r} is not in the stream; columns: {names[:20]}")
         self.names = [name for name in names if name not in (target, weight)]
-
-    @property
-    def has_target(self) -> bool:
-        """Whether a target column was named."""
-        return self.target is not None
-
-    @property
-    def weighted(self) -> bool:
-        """Whether a weight column was named."""
-        return self.weight is not None
 
     def _tables(self) -> Iterator[Any]:
         stream = self._source() if callable(self._source) else self._source

@@ -46,7 +46,8 @@ class Source(ABC):
     """A re-readable table. ``names`` are the attributes' names; ``batches()`` starts from the beginning."""
 
     names: list[str]
-    target: str | None = None
+    target: str | None = None  # columns' names, where there are names
+    weight: str | None = None
     in_memory = False
 
     @abstractmethod
@@ -56,12 +57,12 @@ class Source(ABC):
     @property
     def has_target(self) -> bool:
         """Whether batches carry a target."""
-        return True
+        return self.target is not None
 
     @property
     def weighted(self) -> bool:
         """Whether batches carry weights."""
-        return False
+        return self.weight is not None
 
 
 class MemorySource(Source):

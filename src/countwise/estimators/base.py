@@ -4,6 +4,7 @@ structure, counts, smoothing; prediction is codes, look-up, normalisation.
 
 from __future__ import annotations
 
+import inspect
 import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -109,6 +110,12 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """The shared parameters are written once: a subclass takes them as ``**shared`` and shows them all."""
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.__init__.__signature__ = _with_shared(cls)  # type: ignore[attr-defined]
 
     codec_: Codec
     classes_: AnyArray
@@ -287,6 +294,18 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         from countwise.estimators.persist import save_model
 
         save_model(self, path)
+
+
+def _with_shared(cls: type) -> inspect.Signature:
+    """The signature of a constructor with its parent's parameters in place of ``**shared``.
+
+    scikit-learn, ``help()`` and editors read a constructor's parameters from its signature.
+    """
+    own = inspect.signature(cls.__init__)  # type: ignore[misc]
+    parent = inspect.signature(cls.__mro__[1].__init__)  # type: ignore[misc]
+    named = {name: p for name, p in own.parameters.items() if p.kind is not p.VAR_KEYWORD}
+    shared = [p.replace(kind=p.KEYWORD_ONLY) for name, p in parent.parameters.items() if name not in named]
+    return own.replace(parameters=[*named.values(), *shared])
 
 
 def _stacked(parts: list[FloatArray], shape: tuple[int, ...]) -> FloatArray:

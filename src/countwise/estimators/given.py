@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from countwise.data.coded import CodedData
-from countwise.data.discretise import Discretiser
 from countwise.estimators.base import NetworkClassifier
-from countwise.smooth import Smoother
 from countwise.structure import Structure, given_structure, naive
 
 
@@ -34,27 +32,8 @@ class BNClassifier(NetworkClassifier):
 
     """
 
-    def __init__(
-        self,
-        structure: Mapping[Any, Sequence[Any]] | Structure | None = None,
-        *,
-        smoothing: str | Smoother = "m-branch",
-        discretiser: str | Discretiser = "mdlp",
-        categorical_features: str | Sequence[Any] = "from_dtype",
-        max_memory: int | str | None = None,
-        n_jobs: int | None = None,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            smoothing=smoothing,
-            discretiser=discretiser,
-            categorical_features=categorical_features,
-            max_memory=max_memory,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+    def __init__(self, structure: Mapping[Any, Sequence[Any]] | Structure | None = None, **shared: Any) -> None:
+        super().__init__(**shared)
         self.structure = structure
 
     def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:

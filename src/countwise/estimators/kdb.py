@@ -7,12 +7,10 @@ from numbers import Integral
 from typing import Any
 
 from countwise.data.coded import CodedData
-from countwise.data.discretise import Discretiser
 from countwise.errors import DataError
 from countwise.estimators.base import NetworkClassifier
 from countwise.estimators.door import memory_bytes
 from countwise.parallel import n_threads
-from countwise.smooth import Smoother
 from countwise.stats.information import conditional_mutual_information, mutual_information
 from countwise.stats.pairs import pair_statistics
 from countwise.structure import Structure, check_order, information_order, kdb
@@ -45,28 +43,8 @@ class KDBClassifier(NetworkClassifier):
 
     """
 
-    def __init__(
-        self,
-        k: int = 1,
-        *,
-        order: Sequence[Any] | None = None,
-        smoothing: str | Smoother = "m-branch",
-        discretiser: str | Discretiser = "mdlp",
-        categorical_features: str | Sequence[Any] = "from_dtype",
-        max_memory: int | str | None = None,
-        n_jobs: int | None = None,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            smoothing=smoothing,
-            discretiser=discretiser,
-            categorical_features=categorical_features,
-            max_memory=max_memory,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+    def __init__(self, k: int = 1, *, order: Sequence[Any] | None = None, **shared: Any) -> None:
+        super().__init__(**shared)
         self.k = k
         self.order = order
 

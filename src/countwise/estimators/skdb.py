@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from countwise.data.coded import CodedData
-from countwise.data.discretise import Discretiser
 from countwise.dtypes import FloatArray
 from countwise.errors import DataError
 from countwise.estimators.kdb import KDBClassifier
 from countwise.parallel import n_threads
-from countwise.smooth import MEstimate, Smoother
+from countwise.smooth import MEstimate
 from countwise.structure import LOSSES, LossName, Structure, select
 from countwise.tree.context import ContextTree, cut_tree
 
@@ -20,7 +18,8 @@ class SKDBClassifier(KDBClassifier):
     """Selective kDB: the best number of attributes and of parents, by exact leave-one-out. Three passes.
 
     A kDB-k is counted; one more pass leaves each row out in turn and scores the models of the first 0 .. n attributes
-    with at most 0 .. k parents all at once (paper 004, Algorithm 5).
+    with at most 0 .. k parents all at once (paper 004, Algorithm 5). Selection uses m-estimates, with the m of
+    ``smoothing=MEstimate(m)`` or else 1; the chosen model is then smoothed as ``smoothing`` says.
 
     The parameters and attributes that all classifiers share are in :class:`NetworkClassifier`.
 
@@ -51,31 +50,8 @@ class SKDBClassifier(KDBClassifier):
 
     """
 
-    def __init__(
-        self,
-        k: int = 5,
-        *,
-        order: Sequence[Any] | None = None,
-        loss: LossName = "rmse",
-        smoothing: str | Smoother = "m-branch",
-        discretiser: str | Discretiser = "mdlp",
-        categorical_features: str | Sequence[Any] = "from_dtype",
-        max_memory: int | str | None = None,
-        n_jobs: int | None = None,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            k,
-            order=order,
-            smoothing=smoothing,
-            discretiser=discretiser,
-            categorical_features=categorical_features,
-            max_memory=max_memory,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+    def __init__(self, k: int = 5, *, loss: LossName = "rmse", **shared: Any) -> None:
+        super().__init__(k, **shared)
         self.loss = loss
 
     def _select(

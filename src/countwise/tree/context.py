@@ -160,12 +160,13 @@ def cut_tree(tree: ContextTree, n_parents: int) -> ContextTree:
     levels = n_parents + 2
     nodes = int(counts.level_ptr[levels])
     cells = int(counts.cell_ptr[nodes])
-    upper = replace(
+    upper = replace(  # copies, so that the lower levels are let go
         counts,
-        parent=counts.parent[:nodes],
-        level_ptr=counts.level_ptr[: levels + 1],
-        cell_ptr=counts.cell_ptr[: nodes + 1],
-        cell_value=counts.cell_value[:cells],
-        cell_count=counts.cell_count[:cells],
+        parent=counts.parent[:nodes].copy(),
+        level_ptr=counts.level_ptr[: levels + 1].copy(),
+        cell_ptr=counts.cell_ptr[: nodes + 1].copy(),
+        cell_value=counts.cell_value[:cells].copy(),
+        cell_count=counts.cell_count[:cells].copy(),
     )
-    return ContextTree(Family(tree.family.child, tree.family.parents[:n_parents]), tree.branch[:nodes], upper)
+    branch = tree.branch[:nodes].copy()
+    return ContextTree(Family(tree.family.child, tree.family.parents[:n_parents]), branch, upper)
