@@ -13,10 +13,30 @@ import numpy as np
 import countwise as cw
 from benchmarks.timing import show
 
-SETS = (
-    "abalone adult audiology balance-scale car cmc credit-approval glass house-votes-84 iris kr-vs-kp lymphography magic "
-    "pima satellite segment sonar splice tic-tac-toe vehicle waveform-5000 yeast"
-).split()
+SETS = [
+    "abalone",
+    "adult",
+    "audiology",
+    "balance-scale",
+    "car",
+    "cmc",
+    "credit-approval",
+    "glass",
+    "house-votes-84",
+    "iris",
+    "kr-vs-kp",
+    "lymphography",
+    "magic",
+    "pima",
+    "satellite",
+    "segment",
+    "sonar",
+    "splice",
+    "tic-tac-toe",
+    "vehicle",
+    "waveform-5000",
+    "yeast",
+]
 MODELS: dict[str, Callable[[str], object]] = {
     "NB": lambda smoothing: cw.NBClassifier(smoothing=smoothing),
     "TAN": lambda smoothing: cw.TANClassifier(smoothing=smoothing),
