@@ -13,7 +13,6 @@ AnyArray = npt.NDArray[Any]
 
 FLOAT: Final = np.dtype(np.float64)
 INT: Final = np.dtype(np.int32)
-OFFSET: Final = np.dtype(np.int64)
 
 MAX_ARITY: Final = 2**31 - 2  # values of one column, one code more for "unseen"
 

@@ -69,7 +69,7 @@ def table(n, start=0):
 
 def coded(source):
     schema = learn_schema(source, MDLP())
-    return StreamCodes(source, schema.codec, schema.target, schema.n_rows, schema.total_weight, 1)
+    return StreamCodes(source, schema.codec, schema.target, schema.n_rows, 1)
 
 
 def test_passes_are_alike_and_counted(monkeypatch):

@@ -59,8 +59,7 @@ class Batches(CodedData):
     def __init__(self, table, size, dtype=None):
         names = [f"x{i}" for i in range(len(table.arity))]
         codec = SimpleNamespace(arity=table.arity, names=names, classes=range(table.n_classes))
-        total = table.n_rows if table.weights is None else table.weights.sum()
-        super().__init__(codec, table.n_rows, float(total), table.weights is not None)
+        super().__init__(codec, table.n_rows, table.weights is not None)
         self.parts = [
             table.take(slice(start, start + size)).batch(dtype) for start in range(0, max(1, table.n_rows), size)
         ]

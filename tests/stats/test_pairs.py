@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from countwise import _kernels
 from countwise.errors import MemoryLimitError
-from countwise.stats.pairs import WIDE, pair_statistics, plan_pairs, single_statistics, xlogx_sum
+from countwise.stats.pairs import WIDE, pair_statistics, plan_pairs, xlogx_sum
 from oracle.counts import joint_counts, sparse_joint_counts, xlogx
 from oracle.tables import many, random_table, tables
 
@@ -175,15 +175,6 @@ def test_plans_fit_and_cover(arity, n_classes, weighted, limit):
 def test_memory_error_names_attribute_and_way_out():
     with pytest.raises(MemoryLimitError, match=r"column 1 \(1000 values\) takes 15.3 MB.* raise max_memory"):
         plan_pairs([2, 1000, 1000], 2, True, 10 * 2**20)
-
-
-def test_single_statistics():
-    table = random_table(9, 300, [4, 5], weights="eighths")
-    single, pairs = single_statistics(table.data(77)), pair_statistics(table.data(), 1, PLENTY)
-    assert single.joint is None
-    assert np.array_equal(single.single, pairs.single)
-    assert np.array_equal(single.marginal, pairs.marginal)
-    assert (single.target, single.total) == (pairs.target, pairs.total)
 
 
 def test_xlogx_of_empty_cells_is_nothing():

@@ -12,7 +12,6 @@ def test_names_and_positions():
     assert structure.parents == ((), (0,), (0, 1), ())
     assert structure.order.index(0) < structure.order.index(1) < structure.order.index(2)
     assert set(structure.order) == {0, 1, 2}
-    assert structure.max_parents == 2
     assert set(structure.edges) == {("a", "b"), ("a", "c"), ("b", "c")}
 
 

@@ -54,12 +54,11 @@ def encode_batch(
 class CodedData:
     """Batches of codes that can be read again, with what the counting plans need to know beforehand."""
 
-    def __init__(self, codec: Codec, n_rows: int, total_weight: float, weighted: bool) -> None:
+    def __init__(self, codec: Codec, n_rows: int, weighted: bool) -> None:
         self.weighted = weighted
         self.arity, self.names = codec.arity, codec.names
         self.n_classes = len(codec.classes)
         self.n_rows = n_rows
-        self.total_weight = total_weight
         self.n_passes = 0
 
     def batches(self, label: str) -> Iterator[CodedBatch]:
@@ -78,8 +77,7 @@ class MemoryCodes(CodedData):
     """Coded once, kept."""
 
     def __init__(self, batch: CodedBatch, codec: Codec) -> None:
-        total = float(batch.n_rows) if batch.weights is None else float(batch.weights.sum())
-        super().__init__(codec, batch.n_rows, total, batch.weights is not None)
+        super().__init__(codec, batch.n_rows, batch.weights is not None)
         self.batch = batch
 
     def _read(self) -> Iterator[CodedBatch]:
@@ -95,10 +93,9 @@ class StreamCodes(CodedData):
         codec: Codec,
         target_codec: CategoryCodec,
         n_rows: int,
-        total_weight: float,
         threads: int,
     ) -> None:
-        super().__init__(codec, n_rows, total_weight, source.weighted)
+        super().__init__(codec, n_rows, source.weighted)
         self.source, self.codec, self.target_codec, self.threads = source, codec, target_codec, threads
 
     def _read(self) -> Iterator[CodedBatch]:

@@ -37,7 +37,6 @@ class Schema:
     codec: Codec
     target: CategoryCodec
     n_rows: int
-    total_weight: float
     rank_error: float  # of the sketches, as a fraction of a class's weight; 0 when cut points are exact
 
 
@@ -233,7 +232,7 @@ def learn_schema(
     classes_array = _class_labels(target_codec)
     columns = _codecs(stats, discretiser, len(seen), threads)
     errors = [s.sketch.rank_error / max(total_weight, 1) for s in stats if isinstance(s, NumberStats) and s.sketch]
-    return Schema(Codec(tuple(columns), classes_array), target_codec, n_rows, total_weight, max(errors, default=0.0))
+    return Schema(Codec(tuple(columns), classes_array), target_codec, n_rows, max(errors, default=0.0))
 
 
 def _new_stats(source: Source, batch: RawBatch, categorical: CategoricalSpec) -> list[CategoryStats | NumberStats]:

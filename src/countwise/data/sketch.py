@@ -258,63 +258,6 @@ class ClassSketch:
             self._levels = {level: _widened(summary, n_classes) for level, summary in self._levels.items()}
 
 
-class QuantileSketch:
-    """The distribution of a stream of weighted numbers: a :class:`ClassSketch` of one class.
-
-    Parameters
-    ----------
-    capacity : int
-        Exact up to this many distinct values; the rank error is of the order of total / capacity after that.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sketch = QuantileSketch(capacity=100)
-    >>> for batch in np.split(np.arange(10_000.0), 10):
-    ...     sketch.update(batch)
-    >>> values, weights = sketch.items()
-    >>> values[0], values[-1], weights.sum()
-    (np.float64(0.0), np.float64(9999.0), np.float64(10000.0))
-    >>> rank = float(weights[values <= 2500].sum())
-    >>> abs(rank - 2501) <= sketch.rank_error < 1000
-    True
-
-    """
-
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self._rows = ClassSketch(capacity)
-
-    def update(self, values: FloatArray, weights: FloatArray | None = None) -> None:
-        """Add rows: finite values, weights that are not negative (None: every row counts once)."""
-        self._rows.update(values, np.zeros(len(values), dtype=INT), weights)
-
-    def merge(self, other: "QuantileSketch") -> Self:
-        """Add the rows of another sketch, which is left as it was."""
-        self._rows.merge(other._rows)
-        return self
-
-    def items(self) -> tuple[FloatArray, FloatArray]:
-        """Ascending values and their weights, which add up to :attr:`total`."""
-        values, _, weights = self._rows.items()
-        return values, weights
-
-    @property
-    def total(self) -> float:
-        """Weight of all rows."""
-        return self._rows.total
-
-    @property
-    def rank_error(self) -> float:
-        """For any ``x``, the weight of the items ``<= x`` is at most this far from that of the rows."""
-        return self._rows.rank_error
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the state."""
-        return self._rows.nbytes
-
-
 def _cells(summaries: list[_Summary], n_cells: int, grid: float) -> tuple[FloatArray, FloatArray]:
     """Values (n,) and class weights (n, n_classes) of cells; cumulative weights are multiples of ``grid``.
 

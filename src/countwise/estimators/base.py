@@ -322,7 +322,7 @@ def _coded(
     schema = learn_schema(source, discretiser, categorical, threads)
     if labels is None:
         check_classes(schema.codec.classes)
-        stream = StreamCodes(source, schema.codec, schema.target, schema.n_rows, schema.total_weight, threads)
+        stream = StreamCodes(source, schema.codec, schema.target, schema.n_rows, threads)
         return schema.codec, stream, schema.rank_error
     codec = replace(schema.codec, classes=labels)
     return codec, MemoryCodes(_coded_memory(source, codec, threads), codec), 0.0

@@ -27,7 +27,7 @@ class PairStatistics:
 
     single: FloatArray
     marginal: FloatArray  # over x_i alone
-    joint: FloatArray | None
+    joint: FloatArray
     target: float
     total: float
 
@@ -115,15 +115,7 @@ def pair_statistics(data: CodedData, threads: int, max_memory: int) -> PairStati
     return _statistics(singles, joint + joint.T)
 
 
-def single_statistics(data: CodedData) -> PairStatistics:
-    """Counts of (x_i, y) only: what an attribute order by mutual information needs."""
-    singles = [np.zeros((arity, data.n_classes)) for arity in data.arity]
-    for batch in data.batches("counting attributes"):
-        _add_singles(batch, data.n_classes, singles)
-    return _statistics(singles, None)
-
-
-def _statistics(singles: list[FloatArray], joint: FloatArray | None) -> PairStatistics:
+def _statistics(singles: list[FloatArray], joint: FloatArray) -> PairStatistics:
     classes = singles[0].sum(axis=0)
     return PairStatistics(
         single=np.array([xlogx_sum(table.ravel()) for table in singles]),

@@ -28,11 +28,6 @@ class Structure:
         return [Family(i, self.parents[i]) for i in self.order]
 
     @property
-    def max_parents(self) -> int:
-        """The greatest number of parents besides the class."""
-        return max((len(p) for p in self.parents), default=0)
-
-    @property
     def edges(self) -> list[tuple[str, str]]:
         """Arcs between attributes as (parent, child) names; the arcs from the class are understood."""
         return [(self.names[p], self.names[i]) for i in self.order for p in self.parents[i]]

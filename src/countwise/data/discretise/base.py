@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from countwise import _kernels
 from countwise.dtypes import INT, AnyArray, FloatArray, IntArray
 from countwise.errors import DataError
 
@@ -23,9 +24,9 @@ def bin_codes(values: FloatArray, cuts: FloatArray) -> IntArray:
     >>> bin_codes(np.array([0.0, 1.0, 1.5, 9.0, np.nan]), np.array([1.0, 2.0])).tolist()
     [0, 0, 1, 2, 3]
     """
-    codes = np.searchsorted(cuts, values, side="left").astype(INT)
-    codes[np.isnan(values)] = len(cuts) + 1
-    return codes
+    codes = np.empty(len(values), np.uint32)
+    _kernels.bin_codes(values, cuts, len(cuts) + 1, codes)
+    return codes.astype(INT)
 
 
 def midpoints(lo: FloatArray, hi: FloatArray) -> FloatArray:
