@@ -1,92 +1,17 @@
-// The one file that knows Python: it turns arrays into views, releases the GIL and hands results back.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/vector.h>
+// The module, and the bindings of counting and prediction. Only the files bindings*.cpp know Python: they turn arrays
+// into views, release the GIL and hand results back.
+#include "bindings.hpp"
 
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <utility>
-
-#include "context.hpp"
 #include "encode.hpp"
 #include "leave_one_out.hpp"
 #include "lookup.hpp"
 #include "mdlp.hpp"
 #include "pairs.hpp"
 
-namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace countwise {
 namespace {
-
-template <class T>
-using Array = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using In = Array<const T>;
-using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
-
-template <class T>
-nb::object to_numpy(std::vector<T>&& values) {
-  auto owner = std::make_unique<std::vector<T>>(std::move(values));
-  T* data = owner->data();
-  const size_t size = owner->size();
-  nb::capsule capsule(owner.release(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, capsule));
-}
-
-Column column_of(const AnyColumn& array, uint32_t arity) {
-  const auto type = array.dtype();
-  if (type.code != static_cast<uint8_t>(nb::dlpack::dtype_code::UInt) || type.bits > 32 ||
-      (array.shape(0) > 1 && array.stride(0) != 1))
-    throw std::invalid_argument("codes must be contiguous uint8, uint16 or uint32");
-  return Column{array.data(), type.bits / 8, arity};
-}
-
-std::vector<Column> columns_of(const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
-                               size_t n_rows) {
-  if (arrays.size() != arity.size()) throw std::invalid_argument("one arity per column is needed");
-  std::vector<Column> columns;
-  for (size_t i = 0; i < arrays.size(); ++i) {
-    if (arrays[i].shape(0) != n_rows) throw std::invalid_argument("columns differ in length");
-    columns.push_back(column_of(arrays[i], arity[i]));
-  }
-  return columns;
-}
-
-const double* weights_of(const std::optional<In<double>>& weights, size_t n_rows) {
-  if (!weights) return nullptr;
-  if (weights->shape(0) != n_rows) throw std::invalid_argument("weights differ in length from the rows");
-  return weights->data();
-}
-
-void expect_size(size_t actual, size_t expected, const char* what) {
-  if (actual != expected) throw std::invalid_argument(what);
-}
-
-// A tree's arrays as Python passes them: parent, branch, level_ptr, cell_ptr, cell_value.
-struct TreeArrays {
-  In<int32_t> parent, branch;
-  In<int64_t> level_ptr, cell_ptr;
-  In<int32_t> cell_value;
-  ContextTreeView view(const double* cell_count) const {
-    return {parent.data(),     branch.data(), level_ptr.data(),      cell_ptr.data(),
-            cell_value.data(), cell_count,    level_ptr.shape(0) - 1};
-  }
-};
-
-TreeArrays tree_arrays(const nb::tuple& t) {
-  return {nb::cast<In<int32_t>>(t[0]), nb::cast<In<int32_t>>(t[1]), nb::cast<In<int64_t>>(t[2]),
-          nb::cast<In<int64_t>>(t[3]), nb::cast<In<int32_t>>(t[4])};
-}
-
-nb::tuple hand_over(ContextTree&& tree) {
-  return nb::make_tuple(to_numpy(std::move(tree.parent)), to_numpy(std::move(tree.branch)),
-                        to_numpy(std::move(tree.level_ptr)), to_numpy(std::move(tree.cell_ptr)),
-                        to_numpy(std::move(tree.cell_value)), to_numpy(std::move(tree.cell_count)));
-}
 
 // Many trees at once: each (path columns, child column) is a task for a thread.
 nb::list build_trees(const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
@@ -242,13 +167,13 @@ NB_MODULE(_kernels, m) {
         "n_threads"_a);
   m.def(
       "link_cells",
-      [](In<int32_t> parent, In<int64_t> cell_ptr, In<int32_t> cell_value, size_t arity, Array<int32_t> out) {
-        expect_size(cell_ptr.shape(0), parent.shape(0) + 1, "cell_ptr must have an entry per node and one more");
-        expect_size(out.shape(0), cell_value.shape(0), "out must have an entry per cell");
+      [](const nb::tuple& tree, Array<int32_t> out) {
+        const CountTreeArrays arrays = count_tree_arrays(tree);
+        arrays.expect_cells(out.shape(0));
         nb::gil_scoped_release release;
-        link_cells({parent.data(), cell_ptr.data(), cell_value.data(), parent.shape(0), arity}, out.data());
+        link_cells(arrays.view(), out.data());
       },
-      "parent"_a, "cell_ptr"_a, "cell_value"_a, "arity"_a, "out"_a.noconvert());
+      "tree"_a, "out"_a.noconvert());
   m.def("release_memory", &release_memory);
   m.def("merge_trees", &merge_trees, "a"_a, "a_count"_a, "b"_a, "b_count"_a);
 
@@ -332,6 +257,11 @@ NB_MODULE(_kernels, m) {
           "out"_a.noconvert());
 
   m.attr("LOSS_UNIT") = kLossUnit;
+
+  bind_smoothing(m);
+  bind_sampling(m);
+  bind_dirichlet(m);
+  bind_linear(m);
 
   m.def(
       "softmax_rows",

@@ -235,23 +235,6 @@ ContextTree merge_context_trees(const ContextTreeView& a, const ContextTreeView&
   return builder.finish();
 }
 
-void link_cells(const CellView& tree, int32_t* out) {
-  std::vector<int32_t> slot(tree.arity, -1);
-  std::fill(out, out + tree.cell_ptr[tree.n_nodes], -1);
-  int32_t linked = -1;
-  for (size_t node = 1; node < tree.n_nodes; ++node) {
-    const int32_t parent = tree.parent[node];
-    if (parent != linked) {
-      if (linked >= 0)
-        for (int64_t c = tree.cell_ptr[linked]; c < tree.cell_ptr[linked + 1]; ++c) slot[tree.cell_value[c]] = -1;
-      for (int64_t c = tree.cell_ptr[parent]; c < tree.cell_ptr[parent + 1]; ++c)
-        slot[tree.cell_value[c]] = static_cast<int32_t>(c);
-      linked = parent;
-    }
-    for (int64_t c = tree.cell_ptr[node]; c < tree.cell_ptr[node + 1]; ++c) out[c] = slot[tree.cell_value[c]];
-  }
-}
-
 void release_memory() {
 #if defined(__GLIBC__)
   malloc_trim(0);

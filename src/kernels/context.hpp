@@ -35,18 +35,6 @@ ContextTree build_context_tree(const std::vector<Column>& path, const Column& ch
 // again; what ends at 0 leaves no node.
 ContextTree merge_context_trees(const ContextTreeView& a, const ContextTreeView& b);
 
-// The cells of any count tree: siblings adjacent, values below `arity`.
-struct CellView {
-  const int32_t* parent;
-  const int64_t* cell_ptr;
-  const int32_t* cell_value;
-  size_t n_nodes;
-  size_t arity;
-};
-
-// out[cell] = the cell of the same value in the parent node; -1 at the root, or where the parent has none.
-void link_cells(const CellView& tree, int32_t* out);
-
 // Hands memory that was freed back to the system, where the C library can be asked to.
 void release_memory();
 

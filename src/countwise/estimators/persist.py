@@ -64,6 +64,7 @@ def save_model(model: NetworkClassifier, path: str | os.PathLike[str]) -> None:
             f"tree{i}.branch": tree.branch,
             f"tree{i}.cell_proba": smoothed.cell_proba,
             f"tree{i}.absent": smoothed.absent,
+            f"tree{i}.precision": smoothed.precision,
         }
     for i, column in enumerate(model.codec_.columns):
         if isinstance(column, NumberCodec):
@@ -119,12 +120,15 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> NetworkClassi
     families, arity = model.structure_.families, [*model.codec_.arity, len(model.classes_)]
     _require(len(header["hierarchical"]) == len(families), "the trees are not those of the structure")
     model.trees_ = [_tree(family, arity, f"tree{i}.", arrays) for i, family in enumerate(families)]
-    smoothed = [
-        Smoothed(arrays[f"tree{i}.cell_proba"], arrays[f"tree{i}.absent"], bool(flag))
-        for i, flag in enumerate(header["hierarchical"])
-    ]
-    model._derived = Derived(Parameters(_vector(arrays["log_prior"], len(model.classes_)), tuple(smoothed)))
     model.smoother_ = as_smoother(_object(header["smoother"]))
+    smoothed = []
+    for i, (tree, flag) in enumerate(zip(model.trees_, header["hierarchical"], strict=True)):
+        precision = arrays.get(f"tree{i}.precision")  # files of countwise 0.1 have none
+        if precision is None:
+            precision = model.smoother_.smooth(tree.counts).precision
+        precision = _vector(precision, tree.counts.n_nodes)
+        smoothed.append(Smoothed(arrays[f"tree{i}.cell_proba"], arrays[f"tree{i}.absent"], bool(flag), precision))
+    model._derived = Derived(Parameters(_vector(arrays["log_prior"], len(model.classes_)), tuple(smoothed)))
     for name in LEARNED:
         if name in header["learned"]:
             _require(isinstance(header["learned"][name], (int, float)), f"{name} is not a number")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from countwise import _kernels
 from countwise.dtypes import FloatArray
 from countwise.tree.count_tree import CountTree
 
@@ -18,11 +19,14 @@ class Smoothed:
 
     A value with a cell has ``cell_proba``. A value without one has ``absent[node]`` times its probability at the
     node's parent (``hierarchical``; at the root: times 1 / arity) or ``absent[node] / arity`` (flat).
+    ``precision[node]`` says how sure the estimates are: their variance is about p (1 - p) / (precision + 1), that of a
+    Dirichlet distribution of this weight.
     """
 
     cell_proba: FloatArray
     absent: FloatArray
     hierarchical: bool
+    precision: FloatArray
 
 
 class Smoother(BaseEstimator, ABC):
@@ -61,17 +65,13 @@ def dense_proba(tree: CountTree, smoothed: Smoothed) -> FloatArray:
     return proba
 
 
-def shrink(tree: CountTree, strength: FloatArray) -> Smoothed:
+def shrink(tree: CountTree, strength: FloatArray, counts: FloatArray | None = None) -> Smoothed:
     """Each node's frequencies pulled to its parent's estimate with ``strength[node]`` pseudo-counts.
 
-    phi_j[k] = (n_j[k] + a_j phi_parent[k]) / (N_j + a_j), from the root (parent: uniform) to the leaves.
+    phi_j[k] = (n_j[k] + a_j phi_parent[k]) / (N_j + a_j), from the root (parent: uniform) to the leaves. ``counts``
+    (per cell) take the place of the tree's own, for smoothers whose inner nodes see only a part of the rows.
     """
-    node, cell_parent = tree.cell_node, tree.cell_parent
-    denominator = tree.total + strength
-    phi = np.empty(tree.n_cells)
-    for level in range(tree.n_levels):
-        cells = tree.level_cells(level)
-        base = 1.0 / tree.arity if level == 0 else phi[cell_parent[cells]]
-        pull = strength[node[cells]] * base
-        phi[cells] = (tree.cell_count[cells] + pull) / denominator[node[cells]]
-    return Smoothed(phi, strength / denominator, hierarchical=True)
+    cell_proba, absent, precision = np.empty(tree.n_cells), np.empty(tree.n_nodes), np.empty(tree.n_nodes)
+    counts = tree.cell_count if counts is None else counts
+    _kernels.shrink(tree.kernel_arrays, counts, strength, cell_proba, absent, precision)
+    return Smoothed(cell_proba, absent, True, precision)

@@ -17,7 +17,7 @@ def even_prior(tree: CountTree, m: float) -> Smoothed:
     """(n + m / K) / (N + m) at every node: the posterior mean under a symmetric Dirichlet prior of weight m."""
     denominator = tree.total + m
     proba = (tree.cell_count + m / tree.arity) / denominator[tree.cell_node]
-    return Smoothed(proba, m / denominator, hierarchical=False)
+    return Smoothed(proba, m / denominator, False, denominator)
 
 
 def backed_off(tree: CountTree) -> Smoothed:
@@ -34,7 +34,7 @@ def backed_off(tree: CountTree) -> Smoothed:
         unseen = np.maximum(1.0 - np.bincount(local, above, minlength=nodes.stop - nodes.start), 0.0)
         absent[nodes] = 1.0 / (1.0 + unseen)
         proba[cells] *= absent[nodes][local]
-    return Smoothed(proba, absent, hierarchical=True)
+    return Smoothed(proba, absent, True, tree.total)
 
 
 class MEstimate(Smoother):

@@ -49,6 +49,11 @@ class CountTree:
         return len(self.level_ptr) - 1
 
     @property
+    def kernel_arrays(self) -> tuple[IntArray, OffsetArray, OffsetArray, IntArray, FloatArray, int]:
+        """The tree as the kernels of the smoothers take it."""
+        return self.parent, self.level_ptr, self.cell_ptr, self.cell_value, self.cell_count, self.arity
+
+    @property
     def nbytes(self) -> int:
         """Memory of the arrays."""
         arrays = (
@@ -69,7 +74,7 @@ class CountTree:
     def cell_parent(self) -> IntArray:
         """The cell of the same value one node up, -1 at the root; made anew at each call."""
         out = np.empty(self.n_cells, np.int32)
-        _kernels.link_cells(self.parent, self.cell_ptr, self.cell_value, self.arity, out)
+        _kernels.link_cells(self.kernel_arrays, out)
         return out
 
     @cached_property
