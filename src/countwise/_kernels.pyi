@@ -56,6 +56,14 @@ def shrink(
     absent: FloatArray,
     precision: FloatArray,
 ) -> None: ...
+def hdp_vb(
+    tree: CountArrays,
+    group: IntArray,
+    prior: tuple[float, float],
+    root_concentration: float,
+    counts: FloatArray,
+    concentration: FloatArray,
+) -> int: ...
 def release_memory() -> None: ...
 def softmax_rows(n_rows: int, n_classes: int, n_threads: int, out: FloatArray) -> None: ...
 

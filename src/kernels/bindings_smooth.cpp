@@ -1,5 +1,8 @@
 // Bindings: shrinkage, HDP by variational inference.
+#include <nanobind/stl/pair.h>
+
 #include "bindings.hpp"
+#include "hdp_vb.hpp"
 
 namespace countwise {
 
@@ -21,6 +24,18 @@ void bind_smoothing(nb::module_& m) {
       },
       "tree"_a, "counts"_a, "strength"_a, "cell_proba"_a.noconvert(), "absent"_a.noconvert(),
       "precision"_a.noconvert());
+  m.def(
+      "hdp_vb",
+      [](const nb::tuple& tree, In<int32_t> group, std::pair<double, double> prior, double root_concentration,
+         Array<double> counts, Array<double> concentration) {
+        const CountTreeArrays arrays = count_tree_arrays(tree);
+        arrays.expect_nodes(group.shape(0));
+        arrays.expect_cells(counts.shape(0));
+        const HdpModel model{group.data(), concentration.shape(0), prior.first, prior.second, root_concentration};
+        nb::gil_scoped_release release;
+        return hdp_vb(arrays.view(), model, counts.data(), concentration.data());
+      },
+      "tree"_a, "group"_a, "prior"_a, "root_concentration"_a, "counts"_a.noconvert(), "concentration"_a.noconvert());
 }
 
 }  // namespace countwise

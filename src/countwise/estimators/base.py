@@ -60,8 +60,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    smoothing : str or Smoother, default "m-branch"
-        How counts become probabilities: "mle", "laplace", "m", "m-branch", or an object such as
+    smoothing : str or Smoother, default "hdp"
+        How counts become probabilities: "hdp", "mle", "laplace", "m", "m-branch", or an object such as
         ``MEstimate(m=5)``.
     discretiser : str or Discretiser, default "mdlp"
         How numbers become bins: "mdlp", "equal-width", "equal-frequency", "k-means", "tree", or an object.
@@ -95,7 +95,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        smoothing: str | Smoother = "m-branch",
+        smoothing: str | Smoother = "hdp",
         discretiser: str | Discretiser = "mdlp",
         categorical_features: str | Sequence[Any] = "from_dtype",
         max_memory: int | str | None = None,

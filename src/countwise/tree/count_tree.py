@@ -66,6 +66,11 @@ class CountTree:
         return sum(array.nbytes for array in arrays)
 
     @property
+    def level(self) -> IntArray:
+        """The level of every node; made anew at each call."""
+        return np.repeat(np.arange(self.n_levels, dtype=np.int32), np.diff(self.level_ptr))
+
+    @property
     def cell_node(self) -> IntArray:
         """The node of every cell; made anew at each call, since only smoothing needs it."""
         return np.repeat(np.arange(self.n_nodes, dtype=np.int32), np.diff(self.cell_ptr))
