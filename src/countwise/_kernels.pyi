@@ -117,3 +117,37 @@ class LeaveOneOut:
         n_threads: int,
         out: OffsetArray,
     ) -> None: ...
+
+class PathLoss:
+    def __init__(
+        self, class_counts: FloatArray, root_concentration: float, n_terms: int, n_levels: int
+    ) -> None: ...
+    def set(
+        self,
+        position: int,
+        child: int,
+        parents: Sequence[int],
+        arity: Sequence[int],
+        tree: TreeShape,
+        cell_count: FloatArray,
+        node_count: FloatArray,
+        pass_up: FloatArray,
+    ) -> None: ...
+    def load(
+        self,
+        columns: Sequence[CodeArray],
+        arity: Sequence[int],
+        target: CodeArray | None,
+        weights: FloatArray | None,
+        n_threads: int,
+    ) -> None: ...
+    def evaluate(
+        self,
+        strength: FloatArray,
+        weight: FloatArray,
+        bias: FloatArray,
+        n_threads: int,
+        d_strength: FloatArray,
+        d_weight: FloatArray,
+        d_bias: FloatArray,
+    ) -> float: ...

@@ -77,19 +77,6 @@ void bind_pair_sums(nb::module_& m) {
       "layout"_a, "counts"_a.noconvert(), "out"_a.noconvert());
 }
 
-Term term_of(uint32_t child, std::vector<uint32_t> parents, const std::vector<uint32_t>& arity) {
-  Term term{child, arity.at(child), std::move(parents), {}, {}, {}, false};
-  for (uint32_t p : term.parents) term.parent_arity.push_back(arity.at(p));
-  return term;
-}
-
-// Class first, then the parents.
-std::vector<uint32_t> path_arity(uint32_t n_classes, const Term& term) {
-  std::vector<uint32_t> path{n_classes};
-  path.insert(path.end(), term.parent_arity.begin(), term.parent_arity.end());
-  return path;
-}
-
 // Runs `fill(column, cuts)` without the GIL.
 template <class Fill>
 nb::object column_cuts(const In<double>& values, const In<int32_t>& classes, const std::optional<In<double>>& weights,
@@ -262,6 +249,7 @@ NB_MODULE(_kernels, m) {
   bind_sampling(m);
   bind_dirichlet(m);
   bind_linear(m);
+  bind_tuning(m);
 
   m.def(
       "softmax_rows",

@@ -13,6 +13,7 @@
 
 #include "context.hpp"
 #include "count_tree.hpp"
+#include "lookup.hpp"
 
 namespace nb = nanobind;
 
@@ -106,10 +107,24 @@ inline CountTreeArrays count_tree_arrays(const nb::tuple& t) {
           nb::cast<In<int32_t>>(t[3]), nb::cast<In<double>>(t[4]),  nb::cast<size_t>(t[5])};
 }
 
+inline Term term_of(uint32_t child, std::vector<uint32_t> parents, const std::vector<uint32_t>& arity) {
+  Term term{child, arity.at(child), std::move(parents), {}, {}, {}, false};
+  for (uint32_t p : term.parents) term.parent_arity.push_back(arity.at(p));
+  return term;
+}
+
+// Class first, then the parents.
+inline std::vector<uint32_t> path_arity(uint32_t n_classes, const Term& term) {
+  std::vector<uint32_t> path{n_classes};
+  path.insert(path.end(), term.parent_arity.begin(), term.parent_arity.end());
+  return path;
+}
+
 // One for each further file of bindings.
 void bind_smoothing(nb::module_& m);  // bindings_smooth.cpp: shrinkage, HDP by variational inference
 void bind_sampling(nb::module_& m);   // bindings_sample.cpp: HDP by sampling, Stirling numbers
 void bind_dirichlet(nb::module_& m);  // bindings_dirichlet.cpp: the hierarchical Multinomial-Dirichlet model
 void bind_linear(nb::module_& m);     // bindings_linear.cpp: hierarchical linear smoothing
+void bind_tuning(nb::module_& m);     // bindings_tune.cpp: leave-one-out log loss along paths
 
 }  // namespace countwise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -36,6 +36,26 @@ class HDPFit:
     group: IntArray
     concentration: FloatArray
     n_sweeps: int
+
+    def totals(self, tree: CountTree) -> FloatArray:
+        """The count of every node."""
+        return replace(tree, cell_count=self.counts).total
+
+    def smoothed(self, tree: CountTree, factor: FloatArray | float = 1.0) -> Smoothed:
+        """The estimates, with the concentration of every node multiplied by ``factor``."""
+        return shrink(tree, self.concentration[self.group] * factor, self.counts)
+
+    def pass_up(self, tree: CountTree) -> FloatArray:
+        """What a cell's parent loses, about, when the cell loses one row: the last row's chance of its own table.
+
+        c / (c + n - 1) with c = alpha phi_parent; 1 where there is a single row.
+        """
+        parent, share = tree.cell_parent, np.ones(tree.n_cells)
+        own = (parent >= 0) & (self.counts > 1)
+        phi = self.smoothed(tree).cell_proba
+        c = self.concentration[self.group][tree.cell_node[own]] * phi[parent[own]]
+        share[own] = c / (c + self.counts[own] - 1.0)
+        return share
 
 
 class HDP(Smoother):
@@ -97,5 +117,4 @@ class HDP(Smoother):
 
     def smooth(self, tree: CountTree, seed: int = 0) -> Smoothed:
         """Probabilities at every node."""
-        fit = self.fit_tree(tree)
-        return shrink(tree, fit.concentration[fit.group], fit.counts)
+        return self.fit_tree(tree).smoothed(tree)

@@ -1,0 +1,134 @@
+"""How much to smooth, and how far to trust the result: a few numbers, chosen by leave-one-out log loss of the class.
+
+Every row is left out of the counts along its own paths in closed form, so one evaluation costs about as much as
+predicting the rows, and the gradient comes with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from countwise import _kernels
+from countwise.data.coded import CodedBatch
+from countwise.dtypes import FloatArray
+from countwise.parallel import thread_map
+from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION
+from countwise.tree.context import ContextTree
+
+# Standard deviations of the normal priors around 0, which is no change.
+FACTOR_SD, TEMPERATURE_SD, BIAS_SD, LEVEL_SD = 5.0, 1.0, 0.5, 0.5
+MAX_STEPS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """What is changed in a smoothed network: log P(x, y) becomes log P(y) + bias_y + temperature * sum of log P(x_i | y).
+
+    ``level_factor[l - 1]`` multiplies the concentrations of level l of every tree; deeper levels take the last one.
+    """
+
+    level_factor: FloatArray
+    temperature: float
+    bias: FloatArray
+
+    def factor_of(self, level: np.ndarray) -> FloatArray:
+        """The factor for nodes of these levels; the root's is 1."""
+        factors = np.concatenate([[1.0], self.level_factor])
+        return factors[np.minimum(level, len(factors) - 1)]
+
+
+def mean_tuning(parts: Sequence[Tuning]) -> Tuning:
+    """The average of what several parts of the data say, on the logarithmic scale of the parameters.
+
+    >>> one = Tuning(np.array([2.0]), 0.5, np.zeros(2))
+    >>> float(mean_tuning([one, Tuning(np.array([8.0]), 0.5, np.zeros(2))]).level_factor[0])
+    4.0
+    """
+    depth = max(len(part.level_factor) for part in parts)
+    factors = [np.log(part.factor_of(np.arange(1, depth + 1))) for part in parts]
+    return Tuning(
+        np.exp(np.mean(factors, axis=0)),
+        float(np.exp(np.mean([np.log(part.temperature) for part in parts]))),
+        np.mean([part.bias for part in parts], axis=0),
+    )
+
+
+class RowLoss:
+    """The leave-one-out log loss of a network's class on some of its training rows, as a function of the tuning."""
+
+    def __init__(
+        self,
+        trees: Sequence[ContextTree],
+        class_counts: FloatArray,
+        smoother: HDP,
+        arity: Sequence[int],
+        rows: CodedBatch,
+        threads: int,
+    ) -> None:
+        self.threads, self.n_classes = threads, len(class_counts)
+        self.n_levels = max((tree.counts.n_levels for tree in trees), default=1)
+        self.kernel = _kernels.PathLoss(class_counts, ROOT_CONCENTRATION, len(trees), self.n_levels)
+        self.strength = np.ones((len(trees), self.n_levels))  # of the HDP as fitted
+
+        def set_term(position: int) -> None:
+            tree = trees[position]
+            counts = tree.counts
+            fit = smoother.fit_tree(counts)
+            level_strength = fit.concentration[np.minimum(np.arange(counts.n_levels), len(fit.concentration) - 1)]
+            self.strength[position, : counts.n_levels] = level_strength
+            family = tree.family
+            self.kernel.set(
+                position,
+                family.child,
+                list(family.parents),
+                list(arity),
+                tree.kernel_arrays,
+                fit.counts,
+                fit.totals(counts),
+                fit.pass_up(counts),
+            )
+
+        thread_map(set_term, range(len(trees)), threads)
+        self.kernel.load(rows.codes, list(arity), rows.target, rows.weights, threads)
+
+    def __call__(
+        self, log_factor: FloatArray, log_temperature: float, bias: FloatArray
+    ) -> tuple[float, FloatArray, float, FloatArray]:
+        """The loss, summed over the rows, and its derivatives by the arguments; ``log_factor`` is by level, root first."""
+        n_terms = len(self.strength)
+        strength = self.strength * np.exp(log_factor)
+        temperature = float(np.exp(log_temperature))
+        d_strength, d_weight, d_bias = np.zeros(strength.size), np.zeros(n_terms), np.zeros(self.n_classes)
+        loss = self.kernel.evaluate(
+            strength.reshape(-1), np.full(n_terms, temperature), bias, self.threads, d_strength, d_weight, d_bias
+        )
+        d_factor = d_strength.reshape(strength.shape).sum(axis=0)
+        return loss, d_factor, temperature * float(d_weight.sum()), d_bias
+
+
+def tune(loss: RowLoss) -> Tuning:
+    """The tuning of least loss plus prior: one factor, temperature and biases first, then a factor for each level."""
+    from scipy.optimize import minimize
+
+    n_levels, n_classes = loss.n_levels - 1, loss.n_classes
+    scales = np.array([FACTOR_SD, TEMPERATURE_SD, *[BIAS_SD] * n_classes, *[LEVEL_SD] * n_levels])
+
+    def objective(x: FloatArray) -> tuple[float, FloatArray]:
+        theta = x * scales[: len(x)]  # in units of the priors, which makes the problem round
+        log_factor = np.full(loss.n_levels, theta[0])
+        log_factor[1:] += theta[2 + n_classes :] if len(x) > 2 + n_classes else 0.0
+        value, d_factor, d_temperature, d_bias = loss(log_factor, theta[1], theta[2 : 2 + n_classes])
+        gradient = np.concatenate([[d_factor[1:].sum(), d_temperature], d_bias, d_factor[1:]])[: len(x)]
+        return value + 0.5 * float(x @ x), gradient * scales[: len(x)] + x
+
+    def best(start: FloatArray) -> FloatArray:
+        found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": MAX_STEPS, "ftol": 1e-7})
+        return np.asarray(found.x)
+
+    coarse = best(np.zeros(2 + n_classes))
+    theta = best(np.concatenate([coarse, np.zeros(n_levels)])) * scales
+    level_factor = np.exp(theta[0] + theta[2 + n_classes :])
+    return Tuning(level_factor, float(np.exp(theta[1])), theta[2 : 2 + n_classes])

@@ -1,0 +1,66 @@
+// Bindings: leave-one-out log loss along paths.
+#include "bindings.hpp"
+#include "path_loss.hpp"
+
+namespace countwise {
+
+using namespace nb::literals;
+
+void bind_tuning(nb::module_& m) {
+  nb::class_<PathLoss>(m, "PathLoss")
+      .def(
+          "__init__",
+          [](PathLoss* self, In<double> class_counts, double root_concentration, size_t n_terms, size_t n_levels) {
+            new (self) PathLoss({class_counts.data(), class_counts.data() + class_counts.shape(0)}, root_concentration,
+                                n_terms, n_levels);
+          },
+          "class_counts"_a, "root_concentration"_a, "n_terms"_a, "n_levels"_a)
+      .def(
+          "set",
+          [](PathLoss& self, size_t position, uint32_t child, std::vector<uint32_t> parents,
+             const std::vector<uint32_t>& arity, const nb::tuple& tree, In<double> cell_count, In<double> node_count,
+             In<double> pass_up) {
+            const TreeArrays arrays = tree_arrays(tree);
+            const ContextTreeView view = arrays.view(nullptr);
+            PathTerm own{term_of(child, std::move(parents), arity), {}, {}};
+            nb::gil_scoped_release release;
+            const auto path = path_arity(static_cast<uint32_t>(self.n_classes()), own.term);
+            const uint32_t n_values = own.term.child_arity;
+            own.term.levels = count_trie({view, cell_count.data(), node_count.data()}, path, n_values);
+            for (auto& level : count_trie({view, pass_up.data(), node_count.data()}, path, n_values))
+              own.pass_up.push_back(std::move(level.entry));
+            own.root_counts.assign(n_values, 0.0);
+            for (int64_t c = 0; c < view.cell_ptr[1]; ++c) own.root_counts[view.cell_value[c]] = cell_count.data()[c];
+            self.set(position, std::move(own));
+          },
+          "position"_a, "child"_a, "parents"_a, "arity"_a, "tree"_a, "cell_count"_a, "node_count"_a, "pass_up"_a)
+      .def(
+          "load",
+          [](PathLoss& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
+             const AnyColumn& target, const std::optional<In<double>>& weights, int n_threads) {
+            const size_t n_rows = target.shape(0);
+            const auto columns = columns_of(arrays, arity, n_rows);
+            const double* w = weights_of(weights, n_rows);
+            nb::gil_scoped_release release;
+            self.load(columns, column_of(target, 0), w, n_rows, n_threads);
+          },
+          "columns"_a, "arity"_a, "target"_a, "weights"_a.none(), "n_threads"_a)
+      .def(
+          "evaluate",
+          [](const PathLoss& self, In<double> strength, In<double> weight, In<double> bias, int n_threads,
+             Array<double> d_strength, Array<double> d_weight, Array<double> d_bias) {
+            expect_size(strength.shape(0), self.n_terms() * self.n_levels(), "strength must be terms x levels");
+            expect_size(weight.shape(0), self.n_terms(), "one weight per term is needed");
+            expect_size(bias.shape(0), self.n_classes(), "one bias per class is needed");
+            expect_size(d_strength.shape(0), strength.shape(0), "the gradient must be as long as the parameters");
+            expect_size(d_weight.shape(0), weight.shape(0), "the gradient must be as long as the parameters");
+            expect_size(d_bias.shape(0), bias.shape(0), "the gradient must be as long as the parameters");
+            nb::gil_scoped_release release;
+            return self.evaluate({strength.data(), weight.data(), bias.data()}, n_threads,
+                                 {d_strength.data(), d_weight.data(), d_bias.data()});
+          },
+          "strength"_a, "weight"_a, "bias"_a, "n_threads"_a, "d_strength"_a.noconvert(), "d_weight"_a.noconvert(),
+          "d_bias"_a.noconvert());
+}
+
+}  // namespace countwise
