@@ -66,8 +66,8 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "MDLP",
     "HDP",
+    "MDLP",
     "MLE",
     "BNClassifier",
     "ColumnTypeError",

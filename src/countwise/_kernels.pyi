@@ -120,26 +120,24 @@ class LeaveOneOut:
 
 class PathLoss:
     def __init__(
-        self, class_counts: FloatArray, root_concentration: float, n_terms: int, n_levels: int
+        self,
+        class_counts: FloatArray,
+        root_concentration: float,
+        n_terms: int,
+        n_levels: int,
+        target: CodeArray | None,
+        weights: FloatArray | None,
     ) -> None: ...
-    def set(
+    def add_term(
         self,
         position: int,
-        child: int,
-        parents: Sequence[int],
+        family: tuple[int, Sequence[int]],
+        columns: Sequence[CodeArray],
         arity: Sequence[int],
         tree: TreeShape,
         cell_count: FloatArray,
         node_count: FloatArray,
         pass_up: FloatArray,
-    ) -> None: ...
-    def load(
-        self,
-        columns: Sequence[CodeArray],
-        arity: Sequence[int],
-        target: CodeArray | None,
-        weights: FloatArray | None,
-        n_threads: int,
     ) -> None: ...
     def evaluate(
         self,

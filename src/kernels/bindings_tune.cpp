@@ -10,19 +10,26 @@ void bind_tuning(nb::module_& m) {
   nb::class_<PathLoss>(m, "PathLoss")
       .def(
           "__init__",
-          [](PathLoss* self, In<double> class_counts, double root_concentration, size_t n_terms, size_t n_levels) {
+          [](PathLoss* self, In<double> class_counts, double root_concentration, size_t n_terms, size_t n_levels,
+             const AnyColumn& target, const std::optional<In<double>>& weights) {
+            const size_t n_rows = target.shape(0);
+            const std::vector<Column> none;
+            const PathRows rows{none, column_of(target, 0), weights_of(weights, n_rows), n_rows};
             new (self) PathLoss({class_counts.data(), class_counts.data() + class_counts.shape(0)}, root_concentration,
-                                n_terms, n_levels);
+                                n_terms, n_levels, rows);
           },
-          "class_counts"_a, "root_concentration"_a, "n_terms"_a, "n_levels"_a)
+          "class_counts"_a, "root_concentration"_a, "n_terms"_a, "n_levels"_a, "target"_a, "weights"_a.none())
       .def(
-          "set",
-          [](PathLoss& self, size_t position, uint32_t child, std::vector<uint32_t> parents,
+          "add_term",
+          [](PathLoss& self, size_t position, const nb::tuple& family, const std::vector<AnyColumn>& codes,
              const std::vector<uint32_t>& arity, const nb::tuple& tree, In<double> cell_count, In<double> node_count,
              In<double> pass_up) {
+            const size_t n_rows = codes.at(0).shape(0);
+            const auto columns = columns_of(codes, arity, n_rows);
             const TreeArrays arrays = tree_arrays(tree);
             const ContextTreeView view = arrays.view(nullptr);
-            PathTerm own{term_of(child, std::move(parents), arity), {}, {}};
+            PathTerm own{
+                term_of(nb::cast<uint32_t>(family[0]), nb::cast<std::vector<uint32_t>>(family[1]), arity), {}, {}};
             nb::gil_scoped_release release;
             const auto path = path_arity(static_cast<uint32_t>(self.n_classes()), own.term);
             const uint32_t n_values = own.term.child_arity;
@@ -31,20 +38,9 @@ void bind_tuning(nb::module_& m) {
               own.pass_up.push_back(std::move(level.entry));
             own.root_counts.assign(n_values, 0.0);
             for (int64_t c = 0; c < view.cell_ptr[1]; ++c) own.root_counts[view.cell_value[c]] = cell_count.data()[c];
-            self.set(position, std::move(own));
+            self.add_term(position, own, {columns, Column{nullptr, 1, 0}, nullptr, n_rows});
           },
-          "position"_a, "child"_a, "parents"_a, "arity"_a, "tree"_a, "cell_count"_a, "node_count"_a, "pass_up"_a)
-      .def(
-          "load",
-          [](PathLoss& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
-             const AnyColumn& target, const std::optional<In<double>>& weights, int n_threads) {
-            const size_t n_rows = target.shape(0);
-            const auto columns = columns_of(arrays, arity, n_rows);
-            const double* w = weights_of(weights, n_rows);
-            nb::gil_scoped_release release;
-            self.load(columns, column_of(target, 0), w, n_rows, n_threads);
-          },
-          "columns"_a, "arity"_a, "target"_a, "weights"_a.none(), "n_threads"_a)
+          "position"_a, "family"_a, "columns"_a, "arity"_a, "tree"_a, "cell_count"_a, "node_count"_a, "pass_up"_a)
       .def(
           "evaluate",
           [](const PathLoss& self, In<double> strength, In<double> weight, In<double> bias, int n_threads,

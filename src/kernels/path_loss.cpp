@@ -2,160 +2,202 @@
 
 #include <cmath>
 
+#include "vector_math.hpp"
+
 namespace countwise {
 namespace {
 
-constexpr size_t kRows = 512;  // of a share: fixed, so that sums do not depend on the number of threads
+constexpr size_t kBlockBytes = size_t{1} << 19;  // of estimates: they are needed twice, and stay in the cache
+
+// One step down for all rows and classes of a block: p = (n + a above) / (N + a), q = a / (N + a).
+CW_CLONES void step_down(const double* n, const double* total, const double* above, double a, size_t size, double* p,
+                         double* q) {
+  for (size_t i = 0; i < size; ++i) {
+    const double scale = 1 / (total[i] + a);
+    p[i] = (n[i] + a * above[i]) * scale;
+    q[i] = a * scale;
+  }
+}
+
+CW_CLONES void logs(const double* p, size_t size, double* out) {
+  for (size_t i = 0; i < size; ++i) out[i] = -log_of(1 / p[i]);
+}
+
+// One step up: g *= q; returns the sum of g (above - p), in four sums that do not wait for each other.
+CW_CLONES double step_up(const double* p, const double* q, const double* above, size_t size, double* g) {
+  double sum[4] = {0, 0, 0, 0};
+  size_t i = 0;
+  for (; i + 4 <= size; i += 4)
+    for (size_t j = 0; j < 4; ++j) {
+      g[i + j] *= q[i + j];
+      sum[j] += g[i + j] * (above[i + j] - p[i + j]);
+    }
+  for (; i < size; ++i) {
+    g[i] *= q[i];
+    sum[0] += g[i] * (above[i] - p[i]);
+  }
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
 
 }  // namespace
 
-void PathLoss::walk(size_t t, const std::vector<Column>& columns, size_t row) {
-  const PathTerm& own = terms_[t];
+PathLoss::PathLoss(std::vector<double> class_counts, double root_concentration, size_t n_terms, size_t n_levels,
+                   const PathRows& rows)
+    : class_counts_(std::move(class_counts)),
+      root_concentration_(root_concentration),
+      n_levels_(n_levels),
+      n_rows_(rows.n_rows),
+      terms_(n_terms),
+      target_(rows.n_rows),
+      weights_(rows.n_rows, 1.0) {
+  const double a = root_concentration, share = a / static_cast<double>(n_classes());
+  double total = 0;
+  for (double count : class_counts_) total += count;
+  for (size_t row = 0; row < n_rows_; ++row) {
+    target_[row] = code_at(rows.target, row);
+    if (rows.weights) weights_[row] = rows.weights[row];
+    const double left = std::min(weights_[row], 1.0);
+    for (size_t c = 0; c < n_classes(); ++c) {
+      const double count = std::max(0.0, class_counts_[c] - (c == target_[row] ? left : 0.0));
+      log_prior_.push_back(std::log((count + share) / (total - left + a)));
+    }
+  }
+}
+
+void PathLoss::add_term(size_t position, const PathTerm& own, const PathRows& rows) {
   const Term& term = own.term;
-  Paths& paths = paths_[t];
-  const size_t n_levels = term.parents.size() + 1, base = row * n_levels, n_classes = class_counts_.size();
-  const uint32_t value = code_at(columns[term.child], row), y = target_[row];
-  paths.depth[row] = 0;
-  if (value >= term.child_arity) return;
-  uint32_t context = 0;
-  size_t depth = 0;
-  for (; depth < n_levels; ++depth) {
-    if (depth > 0) context = term.levels[depth - 1].next.find(context, code_at(columns[term.parents[depth - 1]], row));
-    if (context == kNone) break;
-    paths.node[base + depth] = context;
-    paths.entry[base + depth] = term.levels[depth].values.find(context, value);
-  }
-  paths.depth[row] = static_cast<uint32_t>(depth);
-  // A row whose walk ends early holds a code that was never counted: it is in none of this tree's counts.
-  double left = depth == n_levels ? std::min(weights_[row], 1.0) : 0.0;
-  for (size_t level = depth; level-- > 0;) {
-    paths.left_out[base + level] = left;
-    const uint32_t entry = paths.entry[base + level];
-    if (entry != kNone) left *= own.pass_up[level][entry * n_classes + y];
-  }
+  const size_t depth = term.parents.size() + 1, width = n_classes();
   double total = 0;
   for (double count : own.root_counts) total += count;
-  const double arity = static_cast<double>(term.child_arity);
-  paths.root[row] = (std::max(0.0, own.root_counts[value] - left) + root_concentration_ / arity) /
-                    (std::max(0.0, total - left) + root_concentration_);
+  Paths paths;
+  paths.n_levels = depth + 1;
+  paths.n.assign(depth * n_rows_ * width, 0.0);
+  paths.total.assign(depth * n_rows_ * width, 0.0);
+  paths.root.assign(n_rows_, 1.0);
+  paths.speaks.assign(n_rows_, 0);
+  std::vector<uint32_t> node(depth), entry(depth);
+  for (size_t row = 0; row < n_rows_; ++row) {
+    const uint32_t value = code_at(rows.columns[term.child], row), y = target_[row];
+    if (value >= term.child_arity) continue;
+    size_t reached = 0;
+    for (uint32_t context = 0; reached < depth; ++reached) {
+      if (reached > 0)
+        context = term.levels[reached - 1].next.find(context, code_at(rows.columns[term.parents[reached - 1]], row));
+      if (context == kNone) break;
+      node[reached] = context;
+      entry[reached] = term.levels[reached].values.find(context, value);
+    }
+    // A row whose walk ends early holds a code that was never counted: it is in none of this tree's counts.
+    double left = reached == depth ? std::min(weights_[row], 1.0) : 0.0;
+    for (size_t level = reached; level-- > 0;) {
+      const TrieLevel& here = term.levels[level];
+      double *n = &paths.n[(level * n_rows_ + row) * width], *all = &paths.total[(level * n_rows_ + row) * width];
+      std::copy_n(&here.node[node[level] * width], width, all);
+      if (entry[level] != kNone) std::copy_n(&here.entry[entry[level] * width], width, n);
+      n[y] = std::max(0.0, n[y] - left);
+      all[y] = std::max(0.0, all[y] - left);
+      if (entry[level] != kNone) left *= own.pass_up[level][entry[level] * width + y];
+    }
+    const double a = root_concentration_, count = std::max(0.0, own.root_counts[value] - left);
+    paths.root[row] = (count + a / static_cast<double>(term.child_arity)) / (std::max(0.0, total - left) + a);
+    paths.speaks[row] = 1;
+  }
+  terms_.at(position) = std::move(paths);
 }
 
-void PathLoss::load(const std::vector<Column>& columns, const Column& target, const double* weights, size_t n_rows,
-                    int n_threads) {
-  target_.resize(n_rows);
-  weights_.assign(n_rows, 1.0);
-  for (size_t row = 0; row < n_rows; ++row) target_[row] = code_at(target, row);
-  if (weights) std::copy(weights, weights + n_rows, weights_.begin());
-  parallel_for(terms_.size(), n_threads, [&](size_t t) {
-    const size_t n_levels = terms_[t].term.parents.size() + 1;
-    Paths& paths = paths_[t];
-    paths.node.assign(n_rows * n_levels, kNone);
-    paths.entry.assign(n_rows * n_levels, kNone);
-    paths.left_out.assign(n_rows * n_levels, 0.0);
-    paths.depth.resize(n_rows);
-    paths.root.resize(n_rows);
-    for (size_t row = 0; row < n_rows; ++row) walk(t, columns, row);
-  });
-}
-
-// The rows of a share, one after the other: estimates down every path, scores, then the gradient back up.
+// Some rows at a time: estimates down every path, scores, then the gradient back up.
 class PathLoss::Block {
  public:
-  Block(const PathLoss& model, const PathParameters& at)
+  Block(const PathLoss& model, const PathParameters& at, size_t rows)
       : model_(model),
         at_(at),
-        n_classes_(model.n_classes()),
-        n_levels_(model.n_levels_),
-        phi_(model.n_terms() * n_levels_ * n_classes_),
-        pull_(phi_.size()),
-        zero_(n_classes_, 0.0),
-        score_(n_classes_),
-        total_(0) {
-    for (double count : model.class_counts_) total_ += count;
-  }
+        width_(model.n_classes()),
+        stride_(rows * width_),
+        p_(model.n_terms() * model.n_levels_ * stride_),
+        q_(p_.size()),
+        log_p_(model.n_terms() * stride_),
+        score_(stride_),
+        g_(stride_) {}
 
-  double add_row(size_t row, const PathGradient& gradient) {
-    const uint32_t y = model_.target_[row];
-    const double weight = model_.weights_[row], left = std::min(weight, 1.0), a0 = model_.root_concentration_;
-    for (size_t c = 0; c < n_classes_; ++c) {
-      const double count = std::max(0.0, model_.class_counts_[c] - (c == y ? left : 0.0));
-      score_[c] = std::log((count + a0 / static_cast<double>(n_classes_)) / (total_ - left + a0)) + at_.bias[c];
-    }
-    for (size_t t = 0; t < model_.n_terms(); ++t) descend(t, row, y);
-    const double top = *std::max_element(score_.begin(), score_.end()), own = score_[y];
-    double sum = 0;
-    for (double& s : score_) sum += s = std::exp(s - top);
-    for (size_t c = 0; c < n_classes_; ++c) {
-      score_[c] = weight * (score_[c] / sum - (c == y ? 1.0 : 0.0));  // now the derivative of the loss by the score
-      gradient.bias[c] += score_[c];
-    }
-    for (size_t t = 0; t < model_.n_terms(); ++t) climb(t, row, gradient);
-    return weight * (top + std::log(sum) - own);
+  double add(size_t begin, size_t end, const PathGradient& gradient) {
+    const size_t size = (end - begin) * width_;
+    std::copy_n(&model_.log_prior_[begin * width_], size, score_.data());
+    for (size_t i = 0; i < size; ++i) score_[i] += at_.bias[i % width_];
+    for (size_t t = 0; t < model_.n_terms(); ++t) descend(t, begin, end);
+    double loss = 0;
+    for (size_t row = begin; row < end; ++row) loss += normalise(row, &score_[(row - begin) * width_], gradient.bias);
+    for (size_t t = 0; t < model_.n_terms(); ++t) climb(t, size, gradient);
+    return loss;
   }
 
  private:
-  double* phi(size_t t, size_t level) { return &phi_[(t * n_levels_ + level) * n_classes_]; }
-  double* pull(size_t t, size_t level) { return &pull_[(t * n_levels_ + level) * n_classes_]; }
+  double* p(size_t t, size_t level) { return &p_[(t * model_.n_levels_ + level) * stride_]; }
+  double* q(size_t t, size_t level) { return &q_[(t * model_.n_levels_ + level) * stride_]; }
 
-  // phi_l = (n_l + a_l phi_{l-1}) / (N_l + a_l), for all classes; a class without rows here keeps the estimate above.
-  CW_INLINE void descend(size_t t, size_t row, uint32_t y) {
-    const Term& term = model_.terms_[t].term;
-    const Paths& paths = model_.paths_[t];
-    const size_t base = row * (term.parents.size() + 1), depth = paths.depth[row];
-    if (depth == 0) return;
-    std::fill_n(phi(t, 0), n_classes_, paths.root[row]);
-    for (size_t level = 1; level <= depth; ++level) {
-      const TrieLevel& here = term.levels[level - 1];
-      const uint32_t entry = paths.entry[base + level - 1];
-      const double* n = entry == kNone ? zero_.data() : &here.entry[entry * n_classes_];
-      const double* total = &here.node[paths.node[base + level - 1] * n_classes_];
-      const double a = at_.strength[t * n_levels_ + level], left = paths.left_out[base + level - 1];
-      const double *above = phi(t, level - 1), own_n = std::max(0.0, n[y] - left),
-                   own_total = std::max(0.0, total[y] - left);
-      double *p = phi(t, level), *q = pull(t, level);
-      for (size_t c = 0; c < n_classes_; ++c) {
-        const double scale = 1 / (total[c] + a);
-        p[c] = (n[c] + a * above[c]) * scale;
-        q[c] = a * scale;
-      }
-      p[y] = (own_n + a * above[y]) / (own_total + a);
-      q[y] = a / (own_total + a);
+  void descend(size_t t, size_t begin, size_t end) {
+    const Paths& paths = model_.terms_[t];
+    const size_t size = (end - begin) * width_;
+    for (size_t row = begin; row < end; ++row) std::fill_n(p(t, 0) + (row - begin) * width_, width_, paths.root[row]);
+    for (size_t level = 1; level < paths.n_levels; ++level) {
+      const size_t at = ((level - 1) * model_.n_rows_ + begin) * width_;
+      step_down(&paths.n[at], &paths.total[at], p(t, level - 1), at_.strength[t * model_.n_levels_ + level], size,
+                p(t, level), q(t, level));
     }
-    const double* last = phi(t, depth);
-    for (size_t c = 0; c < n_classes_; ++c) score_[c] += at_.weight[t] * std::log(last[c]);
+    double* log_p = &log_p_[t * stride_];
+    logs(p(t, paths.n_levels - 1), size, log_p);
+    for (size_t row = begin; row < end; ++row)
+      if (!paths.speaks[row]) std::fill_n(log_p + (row - begin) * width_, width_, 0.0);
+    for (size_t i = 0; i < size; ++i) score_[i] += at_.weight[t] * log_p[i];
   }
 
-  CW_INLINE void climb(size_t t, size_t row, const PathGradient& gradient) {
-    const size_t depth = model_.paths_[t].depth[row];
-    if (depth == 0) return;
-    for (size_t c = 0; c < n_classes_; ++c) {
-      gradient.weight[t] += score_[c] * std::log(phi(t, depth)[c]);
-      double g = at_.weight[t] * score_[c] / phi(t, depth)[c];
-      for (size_t level = depth; level > 0; --level) {
-        g *= pull(t, level)[c];
-        gradient.strength[t * n_levels_ + level] += g * (phi(t, level - 1)[c] - phi(t, level)[c]);
-      }
+  // The loss of one row; its scores become derivatives of the loss.
+  double normalise(size_t row, double* score, double* bias) const {
+    const uint32_t y = model_.target_[row];
+    const double weight = model_.weights_[row], top = *std::max_element(score, score + width_), own = score[y];
+    double sum = 0;
+    for (size_t c = 0; c < width_; ++c) sum += score[c] = std::exp(score[c] - top);
+    for (size_t c = 0; c < width_; ++c) {
+      score[c] = weight * (score[c] / sum - (c == y ? 1.0 : 0.0));
+      bias[c] += score[c];
     }
+    return weight * (top + std::log(sum) - own);
+  }
+
+  // A row to which the term says nothing has the same p for all classes, and derivatives that sum to 0.
+  void climb(size_t t, size_t size, const PathGradient& gradient) {
+    const Paths& paths = model_.terms_[t];
+    const double *last = p(t, paths.n_levels - 1), *log_p = &log_p_[t * stride_];
+    double sum = 0;
+    for (size_t i = 0; i < size; ++i) {
+      sum += score_[i] * log_p[i];
+      g_[i] = at_.weight[t] * score_[i] / last[i];
+    }
+    gradient.weight[t] += sum;
+    for (size_t level = paths.n_levels; level-- > 1;)
+      gradient.strength[t * model_.n_levels_ + level] +=
+          step_up(p(t, level), q(t, level), p(t, level - 1), size, g_.data());
   }
 
   const PathLoss& model_;
   const PathParameters& at_;
-  const size_t n_classes_, n_levels_;
-  std::vector<double> phi_, pull_;  // [term][level][class]: the estimate, and the weight of the one above in it
-  std::vector<double> zero_, score_;
-  double total_;
+  const size_t width_, stride_;
+  std::vector<double> p_, q_, log_p_;  // [term][level][row][class]
+  std::vector<double> score_, g_;      // [row][class]
 };
 
 double PathLoss::evaluate(const PathParameters& at, int n_threads, const PathGradient& gradient) const {
-  const size_t n_shares = (target_.size() + kRows - 1) / kRows, n_strengths = n_terms() * n_levels_;
+  // Shares do not depend on the number of threads, so that sums don't either.
+  const size_t row_bytes = std::max<size_t>(1, n_terms() * n_levels_ * n_classes()) * 2 * sizeof(double);
+  const size_t rows = std::clamp<size_t>(kBlockBytes / row_bytes, 4, 1024), n_blocks = (n_rows_ + rows - 1) / rows;
+  const size_t n_shares = std::min<size_t>(n_blocks, 64), n_strengths = n_terms() * n_levels_;
   const size_t size = n_strengths + n_terms() + n_classes() + 1;
   std::vector<double> sums(n_shares * size, 0.0);
   parallel_for(n_shares, n_threads, [&](size_t share) {
     double* own = &sums[share * size];
     const PathGradient part{own, own + n_strengths, own + n_strengths + n_terms()};
-    Block block(*this, at);
-    for (size_t row = share * kRows; row < std::min(target_.size(), (share + 1) * kRows); ++row)
-      own[size - 1] += block.add_row(row, part);
+    Block block(*this, at, rows);
+    for (size_t b = n_blocks * share / n_shares; b < n_blocks * (share + 1) / n_shares; ++b)
+      own[size - 1] += block.add(b * rows, std::min(n_rows_, (b + 1) * rows), part);
   });
   double loss = 0;
   for (size_t share = 0; share < n_shares; ++share) {

@@ -26,45 +26,48 @@ struct PathGradient {
   double* bias;      // [class]
 };
 
+// The rows to judge by: codes, classes, weights (or null).
+struct PathRows {
+  const std::vector<Column>& columns;
+  Column target;
+  const double* weights;
+  size_t n_rows;
+};
+
 class PathLoss {
  public:
   // n_levels: of the deepest tree, the root included.
-  PathLoss(std::vector<double> class_counts, double root_concentration, size_t n_terms, size_t n_levels)
-      : class_counts_(std::move(class_counts)),
-        root_concentration_(root_concentration),
-        n_levels_(n_levels),
-        terms_(n_terms),
-        paths_(n_terms) {}
+  PathLoss(std::vector<double> class_counts, double root_concentration, size_t n_terms, size_t n_levels,
+           const PathRows& rows);
 
-  void set(size_t position, PathTerm term) { terms_.at(position) = std::move(term); }
-  size_t n_terms() const { return terms_.size(); }
-  size_t n_levels() const { return n_levels_; }
-  size_t n_classes() const { return class_counts_.size(); }
-
-  // Walks the rows to judge by, once, after all terms are set. They must be among those that were counted.
-  void load(const std::vector<Column>& columns, const Column& target, const double* weights, size_t n_rows,
-            int n_threads);
+  // Walks the rows through one term, once. They must be among those that were counted. Terms have places of their own,
+  // so that threads can add them at the same time.
+  void add_term(size_t position, const PathTerm& term, const PathRows& rows);
 
   // The sum of weight * -log p(true class) over the rows, each left out of the counts; adds to `gradient`.
   double evaluate(const PathParameters& at, int n_threads, const PathGradient& gradient) const;
 
+  size_t n_terms() const { return terms_.size(); }
+  size_t n_levels() const { return n_levels_; }
+  size_t n_classes() const { return class_counts_.size(); }
+
  private:
-  // Of one term, for every row and level of its trie: where the walk stands, and how much of the row's count is
-  // there. Index 0 of left_out is the root.
+  // What a term's trees hold on the rows' paths, without the rows: [level][row][class] from level 1 on. Nothing is
+  // there below the end of a walk, which leaves the estimate as it is.
   struct Paths {
-    std::vector<uint32_t> node, entry, depth;  // depth: levels that the walk reached; 0: the term says nothing
-    std::vector<double> left_out, root;        // root: the probability at the root, without the row
+    size_t n_levels = 0;
+    std::vector<double> n, total;
+    std::vector<double> root;     // [row]: the probability at the root
+    std::vector<uint8_t> speaks;  // [row]: 0 for a value that was never counted
   };
   class Block;
-  void walk(size_t t, const std::vector<Column>& columns, size_t row);
 
   std::vector<double> class_counts_;
   double root_concentration_;
-  size_t n_levels_;
-  std::vector<PathTerm> terms_;
-  std::vector<Paths> paths_;
+  size_t n_levels_, n_rows_;
+  std::vector<Paths> terms_;
   std::vector<uint32_t> target_;
-  std::vector<double> weights_;
+  std::vector<double> weights_, log_prior_;  // log_prior_[row][class], without the row
 };
 
 }  // namespace countwise

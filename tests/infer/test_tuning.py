@@ -6,6 +6,7 @@ from hypothesis import assume, given, settings
 
 from countwise import _kernels
 from countwise.infer.tuning import RowLoss, Tuning, mean_tuning, tune
+from countwise.smooth import dense_proba
 from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION
 from countwise.tree.context import Family, build_trees
 from oracle import path_loss
@@ -22,15 +23,12 @@ def raw_kernel(table, families, rows):
     trees = build_trees(table.batch(), families, table.arity, table.n_classes)
     class_counts = np.bincount(table.y, table.weights, minlength=table.n_classes).astype(float)
     n_levels = max(tree.counts.n_levels for tree in trees)
-    kernel = _kernels.PathLoss(class_counts, ROOT_CONCENTRATION, len(trees), n_levels)
-    for i, tree in enumerate(trees):
-        counts = tree.counts
-        kernel.set(
-            i, tree.family.child, list(tree.family.parents), table.arity, tree.kernel_arrays,
-            counts.cell_count, counts.total, np.ones(counts.n_cells),
-        )  # fmt: skip
     batch = table.take(rows).batch()
-    kernel.load(batch.codes, table.arity, batch.target, batch.weights, 1)
+    kernel = _kernels.PathLoss(class_counts, ROOT_CONCENTRATION, len(trees), n_levels, batch.target, batch.weights)
+    for i, tree in enumerate(trees):
+        counts, family = tree.counts, (tree.family.child, list(tree.family.parents))
+        numbers = counts.cell_count, counts.total, np.ones(counts.n_cells)
+        kernel.add_term(i, family, batch.codes, table.arity, tree.kernel_arrays, *numbers)
     return kernel, n_levels
 
 
@@ -134,8 +132,6 @@ def test_left_out_rows_of_an_hdp_fit_are_close_to_refits():
             for j in range(1, tree.counts.n_nodes):
                 up = next(path for path, number in nodes.items() if number == tree.counts.parent[j])
                 nodes[(*up, int(tree.branch[j]))] = j
-            from countwise.smooth import dense_proba
-
             proba = dense_proba(tree.counts, smoothed.smoothed(tree.counts))
             for y in range(3):
                 path = (y, *(int(table.X[r, p]) for p in tree.family.parents))

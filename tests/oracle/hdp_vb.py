@@ -20,7 +20,9 @@ def fit(tree, group, prior=(2.0, 1.0), root=2.0, max_sweeps=40, tolerance=0.005)
     last, moved = np.zeros(len(alpha)), np.zeros(len(alpha))
     n = raw.copy()
     g = expectations(n, parent, alpha[group])
-    for sweep in range(1, max_sweeps + 1):
+    sweep = 0
+    while sweep < max_sweeps:
+        sweep += 1
         n = np.where(is_leaf[:, None], raw, 0.0)
         tables, slope = np.zeros(len(alpha)), np.zeros(len(alpha))
         for j in range(tree.n_nodes - 1, 0, -1):

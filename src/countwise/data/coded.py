@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -37,6 +37,25 @@ class CodedBatch:
         weights = None if self.weights is None else self.weights[rows]
         n_rows = len(codes[0]) if codes else int(np.count_nonzero(rows))
         return CodedBatch(codes, target, weights, n_rows)
+
+
+class PickedRows:
+    """Some of the rows, picked by position while a pass goes by."""
+
+    def __init__(self, pick: Callable[[np.ndarray], np.ndarray]) -> None:
+        self.pick = pick
+        self.next_row = 0
+        self.parts: list[CodedBatch] = []
+
+    def watch(self, batch: CodedBatch) -> None:
+        """Keep this batch's share."""
+        self.parts.append(batch.select(self.pick(np.arange(self.next_row, self.next_row + batch.n_rows))))
+        self.next_row += batch.n_rows
+
+    @property
+    def batch(self) -> CodedBatch:
+        """All of them."""
+        return _joined(self.parts)
 
 
 def encode_batch(

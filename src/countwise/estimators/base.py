@@ -7,7 +7,7 @@ from __future__ import annotations
 import inspect
 import os
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -17,29 +17,27 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from countwise.data.codec import Codec
-from countwise.data.coded import CodedBatch, CodedData, MemoryCodes, StreamCodes, encode_batch
+from countwise.data.coded import CodedBatch, CodedData, encode_batch
 from countwise.data.discretise import Discretiser, as_discretiser
-from countwise.data.schema import learn_schema
-from countwise.data.source import Source
-from countwise.dtypes import AnyArray, FloatArray, code_dtype
+from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
 from countwise.estimators.door import (
     all_or_nothing,
-    check_classes,
-    first_batch,
+    check_tune,
     memory_bytes,
     prediction_source,
     seed_of,
     training_source,
 )
+from countwise.estimators.learn import Plan, coded_memory, learn, tune_honestly
 from countwise.infer.explain import Explanation, explanation
-from countwise.infer.holdout import HeldRows
 from countwise.infer.network import Network, Parameters, smooth_network
+from countwise.infer.tuning import Tuning
 from countwise.parallel import n_threads
 from countwise.progress import use_progress
 from countwise.smooth import Smoother, as_smoother
 from countwise.structure import Structure
-from countwise.tree.context import ContextTree, build_trees, count_trees, merge_all
+from countwise.tree.context import ContextTree, build_trees, merge_all
 
 THREADED_VALUES = 2**14  # fewer are looked up faster than a thread is started
 
@@ -67,6 +65,12 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         How numbers become bins: "mdlp", "equal-width", "equal-frequency", "k-means", "tree", or an object.
     categorical_features : "from_dtype" or sequence, default "from_dtype"
         Columns that are categories: by type (category, string, bool), or names, positions or a mask.
+    tune : "loo" or None, default None
+        "loo" fits how strongly to smooth, how far to trust the sum of the evidence (temperature) and class biases by
+        the leave-one-out log loss of the class, on rows that did not choose structure and cut points. For
+        ``smoothing="hdp"``.
+    tune_rows : int, default 15000
+        Most rows to tune by.
     max_memory : int, str or None
         Limit for counts, such as ``"2GB"``; None is half of the machine's memory.
     n_jobs : int or None
@@ -87,6 +91,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         Passes over the data after the schema pass.
     codec_ : Codec
         Categories and cut points of every column.
+    tuning_ : Tuning or None
+        What ``tune`` has found.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -98,6 +104,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         smoothing: str | Smoother = "hdp",
         discretiser: str | Discretiser = "mdlp",
         categorical_features: str | Sequence[Any] = "from_dtype",
+        tune: str | None = None,
+        tune_rows: int = 15_000,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
         random_state: int | None = None,
@@ -106,6 +114,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self.smoothing = smoothing
         self.discretiser = discretiser
         self.categorical_features = categorical_features
+        self.tune = tune
+        self.tune_rows = tune_rows
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -123,6 +133,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     trees_: list[ContextTree]
     class_counts_: FloatArray
     smoother_: Smoother
+    tuning_: Tuning | None
     _derived: Derived
 
     def _check_params(self) -> None:
@@ -175,7 +186,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         if not source.in_memory:
             raise DataError("partial_fit takes tables in memory; use fit(source), or one call for each batch")
         threads = n_threads(self.n_jobs)
-        batch = _coded_memory(source, self.codec_, threads)
+        batch = coded_memory(source, self.codec_, threads)
         assert batch.target is not None
         n_classes = len(self.classes_)
         trees = build_trees(batch, self.structure_.families, self.codec_.arity, n_classes, threads)
@@ -185,26 +196,31 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: AnyArray | None) -> Self:
-        smoother, discretiser = as_smoother(self.smoothing), as_discretiser(self.discretiser)
-        memory, threads, seed = memory_bytes(self.max_memory), n_threads(self.n_jobs), seed_of(self.random_state)
+        smoother = as_smoother(self.smoothing)
+        check_tune(self.tune, self.tune_rows, smoother)
         self._check_params()
+        plan = Plan(
+            as_discretiser(self.discretiser),
+            self.categorical_features,
+            n_threads(self.n_jobs),
+            memory_bytes(self.max_memory),
+            seed_of(self.random_state),
+        )
         with all_or_nothing(self), use_progress(True) if self.verbose else use_progress(None):
             source, labels = training_source(self, X, y, sample_weight, reset=True, classes=classes)
-            codec, data, rank_error = _coded(source, labels, discretiser, self.categorical_features, threads)
-            structure = self._learn_structure(data, codec.names)
-            held = HeldRows(data.n_rows, seed) if smoother.candidates else None
-            trees, class_counts = count_trees(
-                data, structure.families, threads, memory, held.watch if held is not None else None
-            )
-            structure, trees, learned = self._select(data, structure, trees, class_counts)
-            if held is not None:
-                smoother = held.choose(smoother.candidates, data, trees, class_counts, seed, threads)
-            parameters = smooth_network(trees, class_counts, smoother, seed, threads)
-        self.codec_, self.classes_, self.structure_ = codec, codec.classes, structure
+            learned = learn(self, source, labels, plan, hold=bool(smoother.candidates))
+            trees, class_counts = learned.trees, learned.class_counts
+            if learned.held is not None:
+                candidates = smoother.candidates
+                smoother = learned.held.choose(candidates, learned.data, trees, class_counts, plan.seed, plan.threads)
+            tuning = tune_honestly(self, source, labels, learned, smoother, plan) if self.tune else None
+            parameters = smooth_network(trees, class_counts, smoother, plan.seed, plan.threads, tuning)
+        self.codec_, self.classes_, self.structure_ = learned.codec, learned.codec.classes, learned.structure
         self.trees_, self.class_counts_ = trees, class_counts
-        self.smoother_, self.n_passes_, self.rank_error_ = smoother, data.n_passes, rank_error
+        self.smoother_, self.tuning_ = smoother, tuning
+        self.n_passes_, self.rank_error_ = learned.data.n_passes, learned.rank_error
         self._derived = Derived(parameters)
-        for name, value in learned.items():
+        for name, value in learned.attributes.items():
             setattr(self, name, value)
         return self
 
@@ -225,12 +241,11 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(class | row), rows x classes, in the order of ``classes_``."""
-        parts = [self._network.proba(batch, threads) for batch, threads in self._rows(X)]
-        return _stacked(parts, (len(self.classes_),))
+        return self._stack(X, self._network.proba)
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Log P(class | row); always finite."""
-        joint = self._log_joint(X)
+        joint = self._stack(X, self._network.scores)
         top = joint.max(axis=1, keepdims=True)
         return joint - top - np.log(np.exp(joint - top).sum(axis=1, keepdims=True))
 
@@ -240,8 +255,11 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[np.argmax(proba, axis=1)]
 
     def log_likelihood(self, X: Any) -> FloatArray:
-        """Log P(row) under the network, the class summed out; values never met in training are summed out too."""
-        joint = self._log_joint(X)
+        """Log P(row) under the network, the class summed out; values never met in training are summed out too.
+
+        Temperature and class biases of ``tune`` sharpen or flatten P(class | row) and have no part in it.
+        """
+        joint = self._stack(X, self._network.log_joint)
         top = joint.max(axis=1)
         return top + np.log(np.exp(joint - top[:, None]).sum(axis=1))
 
@@ -250,7 +268,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         network, names = self._network, self.codec_.names
         parts = [network.contributions(batch, threads) for batch, threads in self._rows(X)]
         stacked = _stacked(parts, (len(names), len(self.classes_)))
-        return explanation(names, self.classes_, network.log_prior, stacked)
+        return explanation(names, self.classes_, network.intercept, stacked)
 
     @property
     def n_parameters_(self) -> int:
@@ -259,9 +277,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         leaves = [tree.counts.level_cells(tree.counts.n_levels - 1) for tree in self.trees_]
         return sum(cells.stop - cells.start for cells in leaves) + len(self.classes_)
 
-    def _log_joint(self, X: Any) -> FloatArray:
-        network = self._network
-        return _stacked([network.log_joint(*rows) for rows in self._rows(X)], (len(self.classes_),))
+    def _stack(self, X: Any, of_rows: Callable[[CodedBatch, int], FloatArray]) -> FloatArray:
+        """Rows x classes."""
+        return _stacked([of_rows(*rows) for rows in self._rows(X)], (len(self.classes_),))
 
     def _rows(self, X: Any) -> Iterator[tuple[CodedBatch, int]]:
         """The rows as codes, batch by batch, and the threads that a batch is worth."""
@@ -276,7 +294,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         if self._derived.parameters is None:
             seed = seed_of(self.random_state)
             self._derived.parameters = smooth_network(
-                self.trees_, self.class_counts_, self.smoother_, seed, n_threads(self.n_jobs)
+                self.trees_, self.class_counts_, self.smoother_, seed, n_threads(self.n_jobs), self.tuning_
             )
         return self._derived.parameters
 
@@ -313,23 +331,3 @@ def _stacked(parts: list[FloatArray], shape: tuple[int, ...]) -> FloatArray:
     if len(parts) == 1:
         return parts[0]
     return np.concatenate(parts) if parts else np.empty((0, *shape))
-
-
-def _coded(
-    source: Source, labels: AnyArray | None, discretiser: Discretiser, categorical: Any, threads: int
-) -> tuple[Codec, CodedData, float]:
-    """The schema pass, and the data as codes."""
-    schema = learn_schema(source, discretiser, categorical, threads)
-    if labels is None:
-        check_classes(schema.codec.classes)
-        stream = StreamCodes(source, schema.codec, schema.target, schema.n_rows, threads)
-        return schema.codec, stream, schema.rank_error
-    codec = replace(schema.codec, classes=labels)
-    return codec, MemoryCodes(_coded_memory(source, codec, threads), codec), 0.0
-
-
-def _coded_memory(source: Source, codec: Codec, threads: int) -> CodedBatch:
-    """A table in memory, whose target is class codes already, as one coded batch."""
-    raw = first_batch(source).without_zero_weights()
-    target = np.asarray(raw.target).astype(code_dtype(len(codec.classes)))
-    return replace(encode_batch(raw, codec, None, threads), target=target)

@@ -19,6 +19,7 @@ from countwise.data.files import FileSource, check_weights
 from countwise.data.source import MemorySource, RawBatch, Source, check_unique, is_frame, native_names
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
+from countwise.smooth import HDP, Smoother
 
 FALLBACK_MEMORY = 4 * 2**30
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
@@ -48,6 +49,20 @@ def seed_of(random_state: Any) -> int:
     if not isinstance(random_state, Integral) or isinstance(random_state, bool) or random_state < 0:
         raise DataError(f"random_state must be None or an integer >= 0, got {random_state!r}")
     return int(random_state)
+
+
+def check_tune(tune: Any, tune_rows: Any, smoother: Smoother) -> None:
+    """``tune`` is a known way, for a smoother that it works with."""
+    if tune is None:
+        return
+    if tune != "loo":
+        raise DataError(f"tune={tune!r} is not known; choose 'loo' or None")
+    if not isinstance(smoother, HDP) or smoother.method != "vb" or smoother.tying not in ("level", "single"):
+        raise DataError(
+            f"tune='loo' needs smoothing='hdp', by method 'vb' and tying 'level' or 'single'; got {smoother!r}"
+        )
+    if not isinstance(tune_rows, Integral) or isinstance(tune_rows, bool) or tune_rows < 1:
+        raise DataError(f"tune_rows must be a whole number >= 1, got {tune_rows!r}")
 
 
 @contextmanager

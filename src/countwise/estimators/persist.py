@@ -20,6 +20,7 @@ from countwise.estimators.nb import NBClassifier
 from countwise.estimators.skdb import SKDBClassifier
 from countwise.estimators.tan import TANClassifier
 from countwise.infer.network import Parameters
+from countwise.infer.tuning import Tuning
 from countwise.model_file import read_model_file, write_model_file
 from countwise.smooth import SMOOTHERS, Smoothed, as_smoother
 from countwise.structure import Structure
@@ -71,6 +72,9 @@ def save_model(model: NetworkClassifier, path: str | os.PathLike[str]) -> None:
             arrays[f"cuts{i}"] = column.cuts
     if hasattr(model, "loss_surface_"):
         arrays["loss_surface"] = model.loss_surface_
+    if model.tuning_ is not None:
+        arrays |= {"tuning.level_factor": model.tuning_.level_factor, "tuning.bias": model.tuning_.bias}
+        arrays["tuning.temperature"] = np.array([model.tuning_.temperature])
     write_model_file(path, _header(model), arrays)
 
 
@@ -128,7 +132,10 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> NetworkClassi
             precision = model.smoother_.smooth(tree.counts).precision
         precision = _vector(precision, tree.counts.n_nodes)
         smoothed.append(Smoothed(arrays[f"tree{i}.cell_proba"], arrays[f"tree{i}.absent"], bool(flag), precision))
-    model._derived = Derived(Parameters(_vector(arrays["log_prior"], len(model.classes_)), tuple(smoothed)))
+    model.tuning_ = _tuning(arrays, len(model.classes_))
+    tuned = (model.tuning_.temperature, model.tuning_.bias) if model.tuning_ else ()
+    log_prior = _vector(arrays["log_prior"], len(model.classes_))
+    model._derived = Derived(Parameters(log_prior, tuple(smoothed), *tuned))
     for name in LEARNED:
         if name in header["learned"]:
             _require(isinstance(header["learned"][name], (int, float)), f"{name} is not a number")
@@ -140,6 +147,19 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> NetworkClassi
     if "loss_surface" in arrays:
         model.loss_surface_ = arrays["loss_surface"]
     return model
+
+
+def _tuning(arrays: dict[str, AnyArray], n_classes: int) -> Tuning | None:
+    if "tuning.temperature" not in arrays:
+        return None
+    level_factor = arrays["tuning.level_factor"]
+    (temperature,) = _vector(arrays["tuning.temperature"], 1)
+    tuning = Tuning(
+        _vector(level_factor, len(level_factor)), float(temperature), _vector(arrays["tuning.bias"], n_classes)
+    )
+    numbers = np.concatenate([tuning.level_factor, [tuning.temperature], np.exp(tuning.bias)])
+    _require(bool((np.isfinite(numbers) & (numbers > 0)).all()), "the tuning is not sound")
+    return tuning
 
 
 def _require(holds: bool, otherwise: str) -> None:

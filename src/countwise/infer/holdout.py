@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from countwise.data.coded import CodedBatch, CodedData
+from countwise.data.coded import CodedBatch, CodedData, PickedRows
 from countwise.dtypes import FloatArray
 from countwise.infer.network import Network, smooth_network
 from countwise.smooth import Smoother
@@ -15,22 +15,13 @@ from countwise.tree.context import ContextTree, build_trees, merge_all
 MAX_HELD = 5000
 
 
-class HeldRows:
+class HeldRows(PickedRows):
     """A random sample of the rows, picked up while a pass goes by: min(N / 10, 5000) of them."""
 
     def __init__(self, n_rows: int, seed: int) -> None:
         n_held = min(max(1, n_rows // 10), MAX_HELD)
         self.positions = np.sort(np.random.default_rng(seed).choice(n_rows, n_held, replace=False))
-        self.next_row = 0
-        self.parts: list[CodedBatch] = []
-
-    def watch(self, batch: CodedBatch) -> None:
-        """Keep this batch's share."""
-        mine = self.positions - self.next_row
-        mine = mine[(mine >= 0) & (mine < batch.n_rows)]
-        if len(mine):
-            self.parts.append(batch.select(mine))
-        self.next_row += batch.n_rows
+        super().__init__(lambda rows: np.isin(rows, self.positions, assume_unique=True))
 
     def choose(
         self,

@@ -10,8 +10,9 @@ import numpy as np
 from countwise import _kernels
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import FloatArray
+from countwise.infer.tuning import Tuning
 from countwise.parallel import thread_map
-from countwise.smooth import Smoothed, Smoother, dense_proba
+from countwise.smooth import HDP, Smoothed, Smoother, dense_proba
 from countwise.tree.context import ContextTree
 from countwise.tree.count_tree import single_node
 
@@ -20,25 +21,41 @@ THREADED_CELLS = 2**20  # fewer are smoothed sooner than another thread gets hol
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """The smoothed distributions of a network: of the class, and of each tree in turn."""
+    """The smoothed distributions of a network: of the class, and of each tree in turn.
+
+    A tuned network scores a class by log_prior + bias + temperature * (sum over trees); else these are 0 and 1.
+    """
 
     log_prior: FloatArray
     trees: tuple[Smoothed, ...]
+    temperature: float = 1.0
+    bias: FloatArray | float = 0.0
 
 
 def smooth_network(
-    trees: Sequence[ContextTree], class_counts: FloatArray, smoother: Smoother, seed: int, threads: int
+    trees: Sequence[ContextTree],
+    class_counts: FloatArray,
+    smoother: Smoother,
+    seed: int,
+    threads: int,
+    tuning: Tuning | None = None,
 ) -> Parameters:
-    """Smooth every tree; each has its own seed, spawned by position."""
+    """Smooth every tree; each has its own seed, spawned by position. ``tuning`` is for HDP smoothing."""
     if sum(tree.counts.n_cells for tree in trees) < THREADED_CELLS:
         threads = 1
     prior = single_node(class_counts)
     seeds = np.random.SeedSequence(seed).generate_state(len(trees) + 1)
-    smoothed = thread_map(
-        lambda job: smoother.smooth(job[0].counts, int(job[1])), zip(trees, seeds[1:], strict=True), threads
-    )
-    proba = dense_proba(prior, smoother.smooth(prior, int(seeds[0])))[0]
-    return Parameters(np.log(proba), tuple(smoothed))
+
+    def smooth_tree(job: tuple[ContextTree, np.integer]) -> Smoothed:
+        counts = job[0].counts
+        if tuning is None:
+            return smoother.smooth(counts, int(job[1]))
+        assert isinstance(smoother, HDP)
+        return smoother.fit_tree(counts).smoothed(counts, tuning.factor_of(counts.level))
+
+    smoothed = tuple(thread_map(smooth_tree, zip(trees, seeds[1:], strict=True), threads))
+    log_prior = np.log(dense_proba(prior, smoother.smooth(prior, int(seeds[0])))[0])
+    return Parameters(log_prior, smoothed, *((tuning.temperature, tuning.bias) if tuning else ()))
 
 
 class Network:
@@ -48,7 +65,8 @@ class Network:
         self, trees: Sequence[ContextTree], parameters: Parameters, arity: Sequence[int], threads: int = 1
     ) -> None:
         self.arity = list(arity)
-        self.log_prior = parameters.log_prior
+        self.log_prior, self.intercept = parameters.log_prior, parameters.log_prior + parameters.bias
+        self.temperature = parameters.temperature
         self.children = [tree.family.child for tree in trees]
         self.lookup = _kernels.Lookup(len(self.log_prior), len(trees))
 
@@ -68,22 +86,34 @@ class Network:
         thread_map(compile_term, range(len(trees)), threads)
 
     def log_joint(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
-        """Log P(x, y) for every row and class."""
-        out = np.empty((batch.n_rows, len(self.log_prior)))
-        self.lookup.log_joint(batch.codes, self.arity, self.log_prior, batch.n_rows, threads, out.reshape(-1))
+        """Log P(x, y) for every row and class, before any tuning."""
+        return self._sums(batch, self.log_prior, threads)
+
+    def scores(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
+        """What P(y | x) is the softmax of, for every row and class: log P(x, y), tuned."""
+        if self.temperature == 1.0:
+            return self._sums(batch, self.intercept, threads)
+        out = self._sums(batch, np.zeros(len(self.log_prior)), threads)
+        out *= self.temperature
+        out += self.intercept
+        return out
+
+    def _sums(self, batch: CodedBatch, start: FloatArray, threads: int) -> FloatArray:
+        out = np.empty((batch.n_rows, len(start)))
+        self.lookup.log_joint(batch.codes, self.arity, start, batch.n_rows, threads, out.reshape(-1))
         return out
 
     def proba(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
         """P(y | x) for every row and class."""
-        out = self.log_joint(batch, threads)
+        out = self.scores(batch, threads)
         _kernels.softmax_rows(out.shape[0], out.shape[1], threads, out.reshape(-1))
         return out
 
     def contributions(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
-        """What each attribute adds to log P(x, y): rows x columns x classes, 0 for columns that are not used."""
+        """What each attribute adds to the scores: rows x columns x classes, 0 for columns that are not used."""
         n_classes = len(self.log_prior)
         used = np.empty((batch.n_rows, len(self.children), n_classes))
         self.lookup.contributions(batch.codes, self.arity, batch.n_rows, threads, used.reshape(-1))
         out = np.zeros((batch.n_rows, len(self.arity), n_classes))
-        out[:, self.children] = used
+        out[:, self.children] = used * self.temperature
         return out

@@ -20,12 +20,12 @@ from countwise.tree.context import ContextTree
 
 # Standard deviations of the normal priors around 0, which is no change.
 FACTOR_SD, TEMPERATURE_SD, BIAS_SD, LEVEL_SD = 5.0, 1.0, 0.5, 0.5
-MAX_STEPS = 50
+MAX_STEPS, TOLERANCE = 50, 1e-6  # of each of two stages; relative to the loss
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """What is changed in a smoothed network: log P(x, y) becomes log P(y) + bias_y + temperature * sum of log P(x_i | y).
+    """What is changed in a smoothed network: its scores become log P(y) + bias_y + temperature * sum_i log P(x_i | y).
 
     ``level_factor[l - 1]`` multiplies the concentrations of level l of every tree; deeper levels take the last one.
     """
@@ -70,34 +70,26 @@ class RowLoss:
     ) -> None:
         self.threads, self.n_classes = threads, len(class_counts)
         self.n_levels = max((tree.counts.n_levels for tree in trees), default=1)
-        self.kernel = _kernels.PathLoss(class_counts, ROOT_CONCENTRATION, len(trees), self.n_levels)
+        self.kernel = _kernels.PathLoss(
+            class_counts, ROOT_CONCENTRATION, len(trees), self.n_levels, rows.target, rows.weights
+        )
         self.strength = np.ones((len(trees), self.n_levels))  # of the HDP as fitted
 
-        def set_term(position: int) -> None:
+        def add_term(position: int) -> None:
             tree = trees[position]
-            counts = tree.counts
+            counts, family = tree.counts, (tree.family.child, list(tree.family.parents))
             fit = smoother.fit_tree(counts)
-            level_strength = fit.concentration[np.minimum(np.arange(counts.n_levels), len(fit.concentration) - 1)]
-            self.strength[position, : counts.n_levels] = level_strength
-            family = tree.family
-            self.kernel.set(
-                position,
-                family.child,
-                list(family.parents),
-                list(arity),
-                tree.kernel_arrays,
-                fit.counts,
-                fit.totals(counts),
-                fit.pass_up(counts),
-            )
+            by_level = fit.concentration[np.minimum(np.arange(counts.n_levels), len(fit.concentration) - 1)]
+            self.strength[position, : counts.n_levels] = by_level
+            numbers = fit.counts, fit.totals(counts), fit.pass_up(counts)
+            self.kernel.add_term(position, family, rows.codes, list(arity), tree.kernel_arrays, *numbers)
 
-        thread_map(set_term, range(len(trees)), threads)
-        self.kernel.load(rows.codes, list(arity), rows.target, rows.weights, threads)
+        thread_map(add_term, range(len(trees)), threads)
 
     def __call__(
         self, log_factor: FloatArray, log_temperature: float, bias: FloatArray
     ) -> tuple[float, FloatArray, float, FloatArray]:
-        """The loss, summed over the rows, and its derivatives by the arguments; ``log_factor`` is by level, root first."""
+        """The loss, summed over the rows, and its derivatives by the arguments; ``log_factor`` is by level, root 0."""
         n_terms = len(self.strength)
         strength = self.strength * np.exp(log_factor)
         temperature = float(np.exp(log_temperature))
@@ -125,7 +117,9 @@ def tune(loss: RowLoss) -> Tuning:
         return value + 0.5 * float(x @ x), gradient * scales[: len(x)] + x
 
     def best(start: FloatArray) -> FloatArray:
-        found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": MAX_STEPS, "ftol": 1e-7})
+        found = minimize(
+            objective, start, jac=True, method="L-BFGS-B", options={"maxiter": MAX_STEPS, "ftol": TOLERANCE}
+        )
         return np.asarray(found.x)
 
     coarse = best(np.zeros(2 + n_classes))

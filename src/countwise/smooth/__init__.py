@@ -34,9 +34,9 @@ def as_smoother(spec: str | Smoother) -> Smoother:
 
 __all__ = [
     "HDP",
-    "HDPFit",
     "MLE",
     "SMOOTHERS",
+    "HDPFit",
     "Laplace",
     "MBranch",
     "MEstimate",

@@ -1,0 +1,117 @@
+"""Learning, step by step: codec, codes, structure, counts; once for a model, and again for each part that tunes it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from countwise.data.codec import CategoryCodec, Codec
+from countwise.data.coded import CodedBatch, CodedData, MemoryCodes, PickedRows, StreamCodes, encode_batch
+from countwise.data.discretise import Discretiser
+from countwise.data.parts import Dealing, WithoutPart
+from countwise.data.schema import learn_schema
+from countwise.data.source import Source
+from countwise.dtypes import AnyArray, FloatArray, code_dtype
+from countwise.estimators.door import check_classes, first_batch
+from countwise.infer.holdout import HeldRows
+from countwise.infer.tuning import RowLoss, Tuning, mean_tuning, tune
+from countwise.smooth.hdp import HDP
+from countwise.structure import Structure
+from countwise.tree.context import ContextTree, count_trees
+
+if TYPE_CHECKING:
+    from countwise.estimators.base import NetworkClassifier
+
+N_PARTS = 3  # that tune in turn; one is enough where rows abound
+FEWEST_ROWS = 20  # to tune by; with fewer the priors would decide alone
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The checked parameters of a fit."""
+
+    discretiser: Discretiser
+    categorical: Any
+    threads: int
+    memory: int
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What passes over the data have found; ``target`` codes the classes of a scan, None in memory."""
+
+    codec: Codec
+    target: CategoryCodec | None
+    data: CodedData
+    structure: Structure
+    trees: list[ContextTree]
+    class_counts: FloatArray
+    rank_error: float
+    attributes: dict[str, Any]  # that the estimator shows
+    held: HeldRows | None
+
+
+def learn(
+    model: NetworkClassifier,
+    source: Source,
+    labels: AnyArray | None,
+    plan: Plan,
+    hold: bool = False,
+    like: Learned | None = None,
+) -> Learned:
+    """All passes. ``hold`` keeps a sample of the rows; classes are those of ``like``, if given."""
+    schema = learn_schema(source, plan.discretiser, plan.categorical, plan.threads)
+    codec, target = schema.codec, schema.target if labels is None else None
+    if like is not None:
+        codec, target = replace(codec, classes=like.codec.classes), like.target
+    elif labels is not None:
+        codec = replace(codec, classes=labels)
+    check_classes(codec.classes)
+    data = coded_data(source, codec, target, schema.n_rows, plan.threads)
+    structure = model._learn_structure(data, codec.names)
+    held = HeldRows(data.n_rows, plan.seed) if hold else None
+    trees, class_counts = count_trees(data, structure.families, plan.threads, plan.memory, held.watch if held else None)
+    structure, trees, attributes = model._select(data, structure, trees, class_counts)
+    return Learned(codec, target, data, structure, trees, class_counts, schema.rank_error, attributes, held)
+
+
+def coded_data(source: Source, codec: Codec, target: CategoryCodec | None, n_rows: int, threads: int) -> CodedData:
+    """The rows as codes: kept if they are in memory, made anew for each pass if not."""
+    if target is None:
+        return MemoryCodes(coded_memory(source, codec, threads), codec)
+    return StreamCodes(source, codec, target, n_rows, threads)
+
+
+def coded_memory(source: Source, codec: Codec, threads: int) -> CodedBatch:
+    """A table in memory, whose target is class codes already, as one coded batch."""
+    raw = first_batch(source).without_zero_weights()
+    target = np.asarray(raw.target).astype(code_dtype(len(codec.classes)))
+    return replace(encode_batch(raw, codec, None, threads), target=target)
+
+
+def tune_honestly(
+    model: NetworkClassifier, source: Source, labels: AnyArray | None, learned: Learned, smoother: HDP, plan: Plan
+) -> Tuning | None:
+    """What parts of the rows say about a network that was learned without them; None if there are too few rows.
+
+    Rows that have chosen the parents or the cut points think too well of them. So cut points and structure are learned
+    again without each part; counts and smoothing then take all rows, and the part, each row left out in turn, tunes.
+    The few numbers found are averaged over the parts.
+    """
+    n_rows = learned.data.n_rows
+    if n_rows < FEWEST_ROWS:
+        return None
+    n_used = N_PARTS if n_rows <= 10 * model.tune_rows else 1
+    dealing = Dealing(max(N_PARTS, math.ceil(n_used * n_rows / model.tune_rows)), plan.seed)
+    found = []
+    for part in range(n_used):
+        rest = learn(model, WithoutPart(source, dealing, part), labels, plan, like=learned)
+        data = coded_data(source, rest.codec, learned.target, n_rows, plan.threads)
+        rows = PickedRows(lambda positions, part=part: dealing.part_of(positions) == part)  # type: ignore[misc]
+        trees, class_counts = count_trees(data, rest.structure.families, plan.threads, plan.memory, rows.watch)
+        found.append(tune(RowLoss(trees, class_counts, smoother, data.arity, rows.batch, plan.threads)))
+    return mean_tuning(found)
