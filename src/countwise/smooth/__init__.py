@@ -2,6 +2,9 @@
 
 from countwise.errors import DataError
 from countwise.smooth.base import Smoothed, Smoother, dense_proba, shrink
+from countwise.smooth.bdeu import BDeu
+from countwise.smooth.dirichlet_posterior import DirichletPosterior
+from countwise.smooth.hierarchical_dirichlet import HierarchicalDirichlet
 from countwise.smooth.laplace import Laplace
 from countwise.smooth.m_branch import MBranch
 from countwise.smooth.m_estimate import MLE, MEstimate
@@ -11,6 +14,8 @@ SMOOTHERS: dict[str, type[Smoother]] = {
     "laplace": Laplace,
     "m": MEstimate,
     "m-branch": MBranch,
+    "hierarchical-dirichlet": HierarchicalDirichlet,
+    "bdeu": BDeu,
 }
 
 
@@ -33,6 +38,9 @@ def as_smoother(spec: str | Smoother) -> Smoother:
 __all__ = [
     "MLE",
     "SMOOTHERS",
+    "BDeu",
+    "DirichletPosterior",
+    "HierarchicalDirichlet",
     "Laplace",
     "MBranch",
     "MEstimate",
