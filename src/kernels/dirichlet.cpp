@@ -8,9 +8,10 @@
 namespace countwise {
 namespace {
 
-constexpr double kRange = 1e4;       // of s and weight, up and down from where they start
-constexpr double kTolerance = 1e-6;  // of log s and log weight
-constexpr double kSettled = 1e-9;    // of what the values without a row leave
+constexpr double kRange = 1e4;         // of s and weight, up and down from where they start
+constexpr double kTolerance = 1e-6;    // of log s and log weight
+constexpr double kSettled = 1e-9;      // of what the values without a row leave
+constexpr double kLeastScale = 1e-12;  // reached only where the weights of all rows together are far below 1
 constexpr int kRounds = 100;
 
 // A table and the values that it has not seen. Dirichlet distributions stay so when values are merged: the unseen ones
@@ -37,7 +38,7 @@ struct Family {
     unseen = weight * unseen_share;
     if (unseen_share == 0) return 0;
     const double before = scale;
-    scale = std::exp(-rising(seen, unseen).d1);
+    scale = std::max(std::exp(-rising(seen, unseen).d1), kLeastScale);
     return std::abs(scale - before);
   }
 

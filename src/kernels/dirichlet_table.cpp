@@ -9,7 +9,7 @@ namespace countwise {
 namespace {
 
 constexpr double kTolerance = 1e-6;  // of kappa and tau, relative; the last step of Newton's method squares it
-constexpr double kRounding = 1e-14;  // of the bound, relative
+constexpr double kRounding = 1e-14;  // of the bound, relative to the sum of its terms
 constexpr double kToBoundary = 0.9;  // of the way to kappa_x = 0 that a step may go
 constexpr double kSteepest = 2;      // greatest step of log tau
 
@@ -145,7 +145,9 @@ DirichletDerivatives DirichletTable::derivatives(double s, const Prior& prior, c
   at.h.resize(size);
   at.cross.resize(size);
   const GammaTerms all = gamma_terms(tau);
-  at.bound = prior.constant - rising_sum(columns_.data(), columns_.data() + columns_.size(), s).value - all.w - loss;
+  const double columns = rising_sum(columns_.data(), columns_.data() + columns_.size(), s).value;
+  at.bound = prior.constant - columns - all.w - loss;
+  at.noise = std::abs(prior.constant) + std::abs(columns) + loss;
   at.g_u = loss;
   at.h_u = -loss;
   for (size_t x = 0; x < size; ++x) {
@@ -153,13 +155,16 @@ DirichletDerivatives DirichletTable::derivatives(double s, const Prior& prior, c
     const GammaTerms here = gamma_terms(t);
     const Rising data = rising_sum(runs_.data() + run_ptr_[x], runs_.data() + run_ptr_[x + 1], s * k);
     const double b = a0 - t - n * free, excess = here.e - all.e, slope = here.q1 - all.q1;
-    at.bound += data.value + n * free * excess + here.w + a0 * (std::log(k * prior.s0 / a0) - excess);
+    const double belief = a0 * (std::log(k * prior.s0 / a0) - excess);
+    at.bound += data.value + n * free * excess + here.w + belief;
+    at.noise += std::abs(data.value) + std::abs(n * free * excess) + std::abs(belief);
     at.g[x] = s * data.d1 + n * s * here.e + (a0 + here.q1 * b) / k;
     at.h[x] = s * s * data.d2 + ((here.q2 * b - a0) / k - here.q1 * (tau + 2 * n * s)) / k;
     at.cross[x] = (here.q1 + here.q2) * b / k - slope * (tau + n * s);
     at.g_u += slope * b;
     at.h_u += (here.q1 + here.q2 - all.q1 - all.q2) * b - slope * t;
   }
+  at.noise *= kRounding;
   return at;
 }
 
@@ -169,6 +174,7 @@ int DirichletTable::solve(double s, double weight, int max_iterations) {
   bound_ = at.bound;
   if (kappa_.size() < 2) return 0;
   std::vector<double> next(kappa_.size());
+  double last_size = 0.1;
   for (int iteration = 0; iteration < max_iterations; ++iteration) {
     const Curvature curvature(at, kappa_);
     double du;
@@ -182,9 +188,11 @@ int DirichletTable::solve(double s, double weight, int max_iterations) {
       size = std::max(size, std::abs(dk[x]) / kappa_[x]);
     }
     const double gain = dot(g, dk) + at.g_u * du;
-    // A gain that rounding hides cannot be measured; the step itself is still good where it is small.
-    const bool hidden = !(gain > kRounding * (1 + std::abs(bound_)));
-    if (hidden && size > 1e-3) return iteration;
+    // A gain that rounding hides cannot be measured. The gradient is more exact than the bound, so that steps are
+    // taken on trust as long as they shrink.
+    const bool hidden = !(gain > at.noise);
+    if (hidden && size > 0.5 * last_size) return iteration;
+    last_size = size;
     for (;; step /= 2) {
       double sum = 0;
       for (size_t x = 0; x < dk.size(); ++x) sum += next[x] = kappa_[x] + step * dk[x];
@@ -198,9 +206,9 @@ int DirichletTable::solve(double s, double weight, int max_iterations) {
         bound_ = at.bound;
         break;
       }
-      if (step * gain < kRounding * (1 + std::abs(bound_))) return iteration;
+      if (step * gain < at.noise) return iteration;
     }
-    if (hidden || size <= kTolerance) return iteration + 1;
+    if (size <= kTolerance) return iteration + 1;
   }
   return max_iterations;
 }

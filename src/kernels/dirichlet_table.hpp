@@ -14,7 +14,8 @@ struct Run {
 
 // The bound at a point and its derivatives in kappa and u = log tau. The Hessian in kappa is diagonal.
 struct DirichletDerivatives {
-  double bound = 0, g_u = 0, h_u = 0;
+  double bound = 0, noise = 0;  // noise: what rounding may have done to the bound
+  double g_u = 0, h_u = 0;
   std::vector<double> g, h, cross;  // in kappa; g up to a constant, which the constraint sum kappa = 1 takes away
 };
 

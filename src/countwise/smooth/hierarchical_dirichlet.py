@@ -38,6 +38,8 @@ class HierarchicalDirichlet(Smoother):
     s : float, None or "eb"
         Strength of the shrinkage, in rows; None is the number of values, as in the paper. "eb" is empirical Bayes: s
         and alpha0 are where the bound is greatest, within a factor of 10^4 of the number of values and of ``alpha0``.
+        The bound is further below the evidence where kappa is uncertain, the more so the greater s: s leans to
+        smaller and alpha0 to greater values than those of the evidence.
     alpha0 : float
         Weight of each value in the prior of kappa.
     levels : "flat" or "tree"
@@ -94,7 +96,7 @@ class HierarchicalDirichlet(Smoother):
 
 
 def _in_range(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and LIMITS[0] <= value <= LIMITS[1]
+    return isinstance(value, Real) and not isinstance(value, bool) and LIMITS[0] <= float(value) <= LIMITS[1]
 
 
 def _outputs(tree: CountTree) -> tuple[FloatArray, FloatArray, FloatArray]:
