@@ -22,10 +22,10 @@ class DirichletPosterior:
     >>> from countwise.tree.count_tree import single_node
     >>> posterior = HierarchicalDirichlet().posterior(single_node(np.array([3.0, 1.0])))
     >>> posterior.mean(0).round(3)
-    array([0.686, 0.314])
+    array([0.695, 0.305])
     >>> posterior.covariance(0).round(4)
-    array([[ 0.033, -0.033],
-           [-0.033,  0.033]])
+    array([[ 0.0338, -0.0338],
+           [-0.0338,  0.0338]])
     """
 
     tree: CountTree
