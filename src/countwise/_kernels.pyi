@@ -64,6 +64,28 @@ def hdp_vb(
     counts: FloatArray,
     concentration: FloatArray,
 ) -> int: ...
+def dirichlet_flat(
+    tree: CountArrays,
+    s: float,
+    weight: float,
+    learn: bool,
+    max_iterations: int,
+    base: FloatArray,
+    cell_proba: FloatArray,
+    absent: FloatArray,
+    precision: FloatArray,
+) -> tuple[float, float, float, float, float, float, int]: ...
+def dirichlet_tree(
+    tree: CountArrays,
+    s: float,
+    weight: float,
+    learn: bool,
+    max_iterations: int,
+    cell_proba: FloatArray,
+    absent: FloatArray,
+    precision: FloatArray,
+) -> tuple[float, float, float, float, float, float, int]: ...
+def dirichlet_derivatives(tree: CountArrays, s: float, weight: float, kappa: FloatArray, tau: float) -> FloatArray: ...
 def release_memory() -> None: ...
 def softmax_rows(n_rows: int, n_classes: int, n_threads: int, out: FloatArray) -> None: ...
 
@@ -79,6 +101,7 @@ class Lookup:
         cell_proba: FloatArray,
         absent: FloatArray,
         hierarchical: bool,
+        base: FloatArray | None = None,
     ) -> None: ...
     def log_joint(
         self,

@@ -2,6 +2,8 @@
 // into views, release the GIL and hand results back.
 #include "bindings.hpp"
 
+#include <cmath>
+
 #include "encode.hpp"
 #include "leave_one_out.hpp"
 #include "lookup.hpp"
@@ -75,6 +77,13 @@ void bind_pair_sums(nb::module_& m) {
         pair_margins(layout, counts.data(), out.data());
       },
       "layout"_a, "counts"_a.noconvert(), "out"_a.noconvert());
+}
+
+// Even where no base is given.
+std::vector<double> log_base(const double* base, uint32_t arity) {
+  std::vector<double> out(arity, -std::log(static_cast<double>(arity)));
+  if (base) std::transform(base, base + arity, out.begin(), [](double p) { return std::log(p); });
+  return out;
 }
 
 // Runs `fill(column, cuts)` without the GIL.
@@ -170,18 +179,22 @@ NB_MODULE(_kernels, m) {
           "set",
           [](Lookup& self, size_t position, uint32_t child, std::vector<uint32_t> parents,
              const std::vector<uint32_t>& arity, const nb::tuple& tree, In<double> cell_proba, In<double> absent,
-             bool hierarchical) {
+             bool hierarchical, const std::optional<In<double>>& base) {
             const TreeArrays arrays = tree_arrays(tree);
             const ContextTreeView view = arrays.view(nullptr);
             Term term = term_of(child, std::move(parents), arity);
+            if (base) expect_size(base->shape(0), term.child_arity, "base must have one entry per value");
+            const double* given = base ? base->data() : nullptr;
             nb::gil_scoped_release release;
             term.flat = !hierarchical;
+            term.log_base = log_base(given, term.child_arity);
             term.levels = log_proba_trie({view, cell_proba.data(), absent.data()}, path_arity(self.n_classes(), term),
-                                         term.child_arity, hierarchical);
+                                         term.log_base, hierarchical);
             write_out(term, self.n_classes());
             self.set(position, std::move(term));
           },
-          "position"_a, "child"_a, "parents"_a, "arity"_a, "tree"_a, "cell_proba"_a, "absent"_a, "hierarchical"_a)
+          "position"_a, "child"_a, "parents"_a, "arity"_a, "tree"_a, "cell_proba"_a, "absent"_a, "hierarchical"_a,
+          "base"_a.none() = nb::none())
       .def(
           "log_joint",
           [](const Lookup& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,

@@ -108,7 +108,7 @@ inline CountTreeArrays count_tree_arrays(const nb::tuple& t) {
 }
 
 inline Term term_of(uint32_t child, std::vector<uint32_t> parents, const std::vector<uint32_t>& arity) {
-  Term term{child, arity.at(child), std::move(parents), {}, {}, {}, false};
+  Term term{child, arity.at(child), std::move(parents), {}, {}, {}, {}, false};
   for (uint32_t p : term.parents) term.parent_arity.push_back(arity.at(p));
   return term;
 }

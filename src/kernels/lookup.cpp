@@ -47,15 +47,15 @@ CW_INLINE void walk_block(const Term& term, const std::vector<Column>& columns, 
 // For a value that no class has seen in the context. Flat: each class answers at the deepest context that it has
 // seen.
 inline void add_flat(const Term& term, uint32_t context, size_t level, uint32_t value, size_t n_classes, double* sum) {
-  const double* first = &term.levels[level].node[context * n_classes];
+  const double *first = &term.levels[level].node[context * n_classes], base = term.log_base[value];
   for (size_t y = 0; y < n_classes; ++y) {
-    double add = first[y];
+    double add = first[y] + base;
     uint32_t at = context;
     for (size_t depth = level; std::isnan(add);) {
       at = term.levels[depth--].parent[at];
       const TrieLevel& here = term.levels[depth];
       const uint32_t entry = here.values.find(at, value);
-      add = entry == kNone ? here.node[at * n_classes + y] : here.entry[entry * n_classes + y];
+      add = entry == kNone ? here.node[at * n_classes + y] + base : here.entry[entry * n_classes + y];
     }
     sum[y] += add;
   }

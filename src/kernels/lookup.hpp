@@ -13,7 +13,8 @@ struct Term {
   std::vector<TrieLevel> levels;
   std::vector<double> table;  // [parent 1]..[parent k][value][class] written out, where that is small; else empty
   std::vector<uint32_t> parent_arity;
-  bool flat = false;  // a value without a cell has the same probability whatever the level above says
+  std::vector<double> log_base = {};  // flat: log base probability of every value; else empty
+  bool flat = false;                  // a value without a cell has a probability whatever the level above says
 };
 
 // Fills term.table where it takes not much more room than the trie: one look-up instead of a walk.

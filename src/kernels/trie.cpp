@@ -118,21 +118,21 @@ struct FillCounts {
 
 struct FillLogProba {
   bool hierarchical;
-  double log_arity;
+  const std::vector<double>& log_base;
   std::vector<double> root;  // log probability of each value at the tree's root
 
-  // For a value without a cell. Hierarchical: the log factor on the level above. Flat: its log probability, or NaN
-  // where the class has not seen the context and the level above must answer.
+  // For a value without a cell. Hierarchical: the log factor on the level above. Flat: the log factor on the base, or
+  // NaN where the class has not seen the context and the level above must answer.
   double node(const NodeView& view, int32_t node, const TrieLevel* above, uint32_t, size_t, size_t) const {
     if (hierarchical) return node == kNoNode ? 0.0 : std::log(view.node[node]);
     if (node == kNoNode && above) return std::numeric_limits<double>::quiet_NaN();
-    return std::log(view.node[node == kNoNode ? 0 : node]) - log_arity;
+    return std::log(view.node[node == kNoNode ? 0 : node]);
   }
 
   double entry(const NodeView& view, int32_t node, int32_t cell, uint32_t value, const TrieLevel* above,
                uint32_t parent, size_t n_classes, size_t y) const {
     if (cell != kNoNode) return std::log(view.cell[cell]);
-    if (node != kNoNode && !hierarchical) return std::log(view.node[node]) - log_arity;
+    if (node != kNoNode && !hierarchical) return std::log(view.node[node]) + log_base[value];
     const double base = above ? above->entry[above->values.find(parent, value) * n_classes + y] : root[value];
     return node == kNoNode ? base : std::log(view.node[node]) + base;
   }
@@ -140,9 +140,10 @@ struct FillLogProba {
 
 }  // namespace
 
-std::vector<TrieLevel> log_proba_trie(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32_t arity,
-                                      bool hierarchical) {
-  FillLogProba fill{hierarchical, std::log(static_cast<double>(arity)), std::vector<double>(arity, 0.0)};
+std::vector<TrieLevel> log_proba_trie(const NodeView& view, const std::vector<uint32_t>& path_arity,
+                                      const std::vector<double>& log_base, bool hierarchical) {
+  const auto arity = static_cast<uint32_t>(log_base.size());
+  FillLogProba fill{hierarchical, log_base, std::vector<double>(arity, 0.0)};
   for (int64_t c = 0; c < view.tree.cell_ptr[1]; ++c) fill.root[view.tree.cell_value[c]] = std::log(view.cell[c]);
   return Builder<FillLogProba>(view, path_arity, arity, fill).run();
 }

@@ -71,9 +71,9 @@ struct NodeView {
 
 // A probability for every class of every context and value. A class that has not seen a context takes its
 // estimate from the context above, a value without a cell takes `absent` times the estimate above (hierarchical)
-// or absent / arity (flat). All numbers are natural logarithms.
-std::vector<TrieLevel> log_proba_trie(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32_t arity,
-                                      bool hierarchical);
+// or absent * base (flat; log_base of every value). All numbers are natural logarithms.
+std::vector<TrieLevel> log_proba_trie(const NodeView& view, const std::vector<uint32_t>& path_arity,
+                                      const std::vector<double>& log_base, bool hierarchical);
 
 // Counts: node = the context's total, entry = the value's count, 0 where a class has none.
 std::vector<TrieLevel> count_trie(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32_t arity);

@@ -67,6 +67,8 @@ def save_model(model: NetworkClassifier, path: str | os.PathLike[str]) -> None:
             f"tree{i}.absent": smoothed.absent,
             f"tree{i}.precision": smoothed.precision,
         }
+        if smoothed.base is not None:
+            arrays[f"tree{i}.base"] = smoothed.base
     for i, column in enumerate(model.codec_.columns):
         if isinstance(column, NumberCodec):
             arrays[f"cuts{i}"] = column.cuts
@@ -131,7 +133,11 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> NetworkClassi
         if precision is None:
             precision = model.smoother_.smooth(tree.counts).precision
         precision = _vector(precision, tree.counts.n_nodes)
-        smoothed.append(Smoothed(arrays[f"tree{i}.cell_proba"], arrays[f"tree{i}.absent"], bool(flag), precision))
+        base = arrays.get(f"tree{i}.base")
+        if base is not None:
+            _require(bool((_vector(base, tree.counts.arity) > 0).all()), "a base probability is not positive")
+        proba, absent = arrays[f"tree{i}.cell_proba"], arrays[f"tree{i}.absent"]
+        smoothed.append(Smoothed(proba, absent, bool(flag), precision, base))
     model.tuning_ = _tuning(arrays, len(model.classes_))
     tuned = (model.tuning_.temperature, model.tuning_.bias) if model.tuning_ else ()
     log_prior = _vector(arrays["log_prior"], len(model.classes_))
@@ -189,7 +195,8 @@ def _tree(family: Family, arity: Sequence[int], prefix: str, arrays: dict[str, A
     own = {name: arrays[prefix + name] for name in TREE_TYPES}
     what = f"the tree of column {family.child} is not sound"
     _require(all(a.ndim == 1 and a.dtype == TREE_TYPES[name] for name, a in own.items()), what)
-    tree = CountTree(**{name: own[name] for name in TREE_ARRAYS}, arity=arity[family.child])
+    splits = (arity[-1], *(arity[p] for p in family.parents))
+    tree = CountTree(**{name: own[name] for name in TREE_ARRAYS}, arity=arity[family.child], splits=splits)
     branch, n_nodes, n_cells = own["branch"], tree.n_nodes, tree.n_cells
     lengths = {"branch": n_nodes, "absent": n_nodes, "cell_count": n_cells}
     lengths |= {"cell_proba": n_cells, "level_ptr": len(family.parents) + 3, "cell_ptr": n_nodes + 1}
@@ -197,7 +204,6 @@ def _tree(family: Family, arity: Sequence[int], prefix: str, arrays: dict[str, A
     for pointers, end in ((tree.level_ptr, n_nodes), (tree.cell_ptr, n_cells)):
         _require(pointers[0] == 0 and pointers[-1] == end and bool((np.diff(pointers) >= 0).all()), what)
     _require(tree.level_ptr[1] == 1 and tree.parent[0] == -1, what)
-    splits = [arity[-1], *(arity[p] for p in family.parents)]
     for level, n_values in enumerate(splits, start=1):
         nodes = slice(int(tree.level_ptr[level]), int(tree.level_ptr[level + 1]))
         _require(_within(tree.parent[nodes], tree.level_ptr[level - 1], tree.level_ptr[level]), what)

@@ -81,6 +81,7 @@ class Network:
                 smoothed.cell_proba,
                 smoothed.absent,
                 smoothed.hierarchical,
+                smoothed.base,
             )
 
         thread_map(compile_term, range(len(trees)), threads)

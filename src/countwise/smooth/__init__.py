@@ -2,7 +2,10 @@
 
 from countwise.errors import DataError
 from countwise.smooth.base import Smoothed, Smoother, dense_proba, shrink
+from countwise.smooth.bdeu import BDeu
+from countwise.smooth.dirichlet_posterior import DirichletPosterior
 from countwise.smooth.hdp import HDP, HDPFit
+from countwise.smooth.hierarchical_dirichlet import HierarchicalDirichlet
 from countwise.smooth.laplace import Laplace
 from countwise.smooth.m_branch import MBranch
 from countwise.smooth.m_estimate import MLE, MEstimate
@@ -13,6 +16,8 @@ SMOOTHERS: dict[str, type[Smoother]] = {
     "m": MEstimate,
     "m-branch": MBranch,
     "hdp": HDP,
+    "hierarchical-dirichlet": HierarchicalDirichlet,
+    "bdeu": BDeu,
 }
 
 
@@ -36,7 +41,10 @@ __all__ = [
     "HDP",
     "MLE",
     "SMOOTHERS",
+    "BDeu",
+    "DirichletPosterior",
     "HDPFit",
+    "HierarchicalDirichlet",
     "Laplace",
     "MBranch",
     "MEstimate",

@@ -18,7 +18,8 @@ class Smoothed:
     """A probability for every value at every node, as sparse as the counts.
 
     A value with a cell has ``cell_proba``. A value without one has ``absent[node]`` times its probability at the
-    node's parent (``hierarchical``; at the root: times 1 / arity) or ``absent[node] / arity`` (flat).
+    node's parent (``hierarchical``; at the root: times 1 / arity) or ``absent[node] * base[value]`` (flat; without a
+    ``base``: times 1 / arity).
     ``precision[node]`` says how sure the estimates are: their variance is about p (1 - p) / (precision + 1), that of a
     Dirichlet distribution of this weight.
     """
@@ -27,6 +28,7 @@ class Smoothed:
     absent: FloatArray
     hierarchical: bool
     precision: FloatArray
+    base: FloatArray | None = None
 
 
 class Smoother(BaseEstimator, ABC):
@@ -54,11 +56,11 @@ def dense_proba(tree: CountTree, smoothed: Smoothed) -> FloatArray:
     >>> dense_proba(tree, Laplace().smooth(tree)).round(3)
     array([[0.571, 0.143, 0.286]])
     """
-    uniform = np.full(tree.arity, 1.0 / tree.arity)
+    flat = np.full(tree.arity, 1.0 / tree.arity) if smoothed.base is None else smoothed.base
     proba = np.empty((tree.n_nodes, tree.arity))
     for node in range(tree.n_nodes):
         parent = tree.parent[node]
-        base = proba[parent] if smoothed.hierarchical and parent >= 0 else uniform
+        base = proba[parent] if smoothed.hierarchical and parent >= 0 else flat
         proba[node] = smoothed.absent[node] * base
         cells = slice(tree.cell_ptr[node], tree.cell_ptr[node + 1])
         proba[node, tree.cell_value[cells]] = smoothed.cell_proba[cells]

@@ -6,6 +6,7 @@ from numbers import Real
 
 import numpy as np
 
+from countwise.dtypes import FloatArray
 from countwise.errors import DataError
 from countwise.smooth.base import Smoothed, Smoother
 from countwise.tree.count_tree import CountTree
@@ -13,10 +14,13 @@ from countwise.tree.count_tree import CountTree
 HOLDOUT_STRENGTHS = (0.0, 0.05, 0.2, 1.0, 5.0, 20.0)  # paper 000, section 6.1
 
 
-def even_prior(tree: CountTree, m: float) -> Smoothed:
-    """(n + m / K) / (N + m) at every node: the posterior mean under a symmetric Dirichlet prior of weight m."""
-    denominator = tree.total + m
-    proba = (tree.cell_count + m / tree.arity) / denominator[tree.cell_node]
+def even_prior(tree: CountTree, m: float | FloatArray) -> Smoothed:
+    """(n + m / K) / (N + m) at every node: the posterior mean under a symmetric Dirichlet prior of weight m.
+
+    ``m`` may differ from node to node.
+    """
+    denominator, node = tree.total + m, tree.cell_node
+    proba = (tree.cell_count + np.broadcast_to(m, tree.n_nodes)[node] / tree.arity) / denominator[node]
     return Smoothed(proba, m / denominator, False, denominator)
 
 

@@ -47,9 +47,9 @@ class ContextTree:
         return self.branch.nbytes + self.counts.nbytes
 
 
-def _context_tree(family: Family, arity: int, arrays: tuple[Any, ...]) -> ContextTree:
+def _context_tree(family: Family, arity: int, splits: tuple[int, ...], arrays: tuple[Any, ...]) -> ContextTree:
     parent, branch, level_ptr, cell_ptr, cell_value, cell_count = arrays
-    return ContextTree(family, branch, CountTree(parent, level_ptr, cell_ptr, cell_value, cell_count, arity))
+    return ContextTree(family, branch, CountTree(parent, level_ptr, cell_ptr, cell_value, cell_count, arity, splits))
 
 
 def build_trees(
@@ -84,14 +84,15 @@ def _build_known(
         batch.weights,
         threads,
     )
-    return [_context_tree(f, arity[f.child], arrays) for f, arrays in zip(families, built, strict=True)]
+    splits = [(n_classes, *(arity[p] for p in family.parents)) for family in families]
+    return [_context_tree(f, arity[f.child], s, b) for f, s, b in zip(families, splits, built, strict=True)]
 
 
 def merge_trees(a: ContextTree, b: ContextTree, sign: float = 1.0) -> ContextTree:
     """The counts of both; ``sign=-1`` takes the rows of ``b`` out of ``a`` again."""
     counts = b.counts.cell_count if sign == 1.0 else b.counts.cell_count * sign
     merged = _kernels.merge_trees(a.kernel_arrays, a.counts.cell_count, b.kernel_arrays, counts)
-    return _context_tree(a.family, a.counts.arity, merged)
+    return _context_tree(a.family, a.counts.arity, a.counts.splits, merged)
 
 
 def merge_all(a: Sequence[ContextTree], b: Sequence[ContextTree], sign: float, threads: int) -> list[ContextTree]:
@@ -167,6 +168,7 @@ def cut_tree(tree: ContextTree, n_parents: int) -> ContextTree:
         cell_ptr=counts.cell_ptr[: nodes + 1].copy(),
         cell_value=counts.cell_value[:cells].copy(),
         cell_count=counts.cell_count[:cells].copy(),
+        splits=counts.splits[: levels - 1],
     )
     branch = tree.branch[:nodes].copy()
     return ContextTree(Family(tree.family.child, tree.family.parents[:n_parents]), branch, upper)

@@ -32,6 +32,7 @@ class CountTree:
     cell_value: IntArray
     cell_count: FloatArray
     arity: int  # values that the target can take; more than a node has cells
+    splits: tuple[int, ...] = ()  # values of the variable that level d branches on, d = 0 ..; () where levels have none
 
     @property
     def n_nodes(self) -> int:
