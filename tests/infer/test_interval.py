@@ -1,4 +1,4 @@
-"""Intervals for class probabilities: against quantiles, against a walk row by row, and how often they hold the truth."""
+"""Intervals for class probabilities: against quantiles, against a walk by rows, and how often they hold the truth."""
 
 import pickle
 from pathlib import Path
@@ -313,4 +313,4 @@ def test_a_wrong_structure_is_not_covered():
     y = rng.integers(2, size=5000)
     X = np.tile(np.where(rng.random(5000) < 0.3, 1 - y, y)[:, None], (1, 10)).astype(str).astype(object)
     limits = cw.NBClassifier().fit(X, y).predict_proba_interval(X, 0.99)
-    assert not ((limits[..., 0] <= 0.7) & (0.7 <= limits[..., 1])).any()
+    assert not ((limits[..., 0] <= 0.7) & (limits[..., 1] >= 0.7)).any()
