@@ -175,6 +175,9 @@ def test_shape_order_and_nesting():
     assert (narrow[..., 0] <= proba).all()
     assert (proba <= narrow[..., 1]).all()
     assert (narrow[..., 1] < wide[..., 1]).all()
+    least = model.predict_proba_interval(X, 1e-6)  # its upper limits are the estimates, but for rounding
+    assert (least[..., 0] <= proba).all()
+    assert (proba <= least[..., 1]).all()
 
 
 def test_two_classes_mirror_each_other():

@@ -78,7 +78,10 @@ def gamma_distances(shape: FloatArray, level: float) -> tuple[FloatArray, FloatA
 
 
 def log_proba_distances(log_p: FloatArray, weight: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Distances from log p to its limits, for means p of Dirichlet distributions of these weights."""
+    """Distances from log p to its limits, for means p of Dirichlet distributions of these weights; 0 where p is 1.
+
+    That is also what the look-ups say of a value which training never met, and which adds nothing.
+    """
     p = np.exp(log_p)
     rest = -np.expm1(log_p)
     up_a, down_a = gamma_distances(p * weight, level)
@@ -143,10 +146,9 @@ class Spread:
     def _limits(self, batch: CodedBatch, level: float) -> FloatArray:
         log_p, weight = self.network.terms(batch), np.expm1(self.weights.terms(batch))
         up, down = log_proba_distances(log_p, weight, level)
-        known = weight > 0.0  # a value that training never met says nothing
         prior_up, prior_down = gamma_distances(self.prior_shape, level)  # the sum of the shapes is common to all
-        up = np.sqrt(np.where(known, up**2, 0.0).sum(axis=1) + prior_up**2)
-        down = np.sqrt(np.where(known, down**2, 0.0).sum(axis=1) + prior_down**2)
+        up = np.sqrt((up**2).sum(axis=1) + prior_up**2)
+        down = np.sqrt((down**2).sum(axis=1) + prior_down**2)
         out = proba_limits(self.network.log_joint(batch), up, down)
         proba = self.network.proba(batch)
         np.minimum(out[:, :, 0], proba, out=out[:, :, 0])
