@@ -175,9 +175,19 @@ def test_shape_order_and_nesting():
     assert (narrow[..., 0] <= proba).all()
     assert (proba <= narrow[..., 1]).all()
     assert (narrow[..., 1] < wide[..., 1]).all()
-    least = model.predict_proba_interval(X, 1e-6)  # its upper limits are the estimates, but for rounding
-    assert (least[..., 0] <= proba).all()
-    assert (proba <= least[..., 1]).all()
+
+
+def test_the_estimate_is_inside_whatever_the_rounding():
+    # A class that is all but certain: limits a hair apart could be rounded past the estimate.
+    for n_columns in (10, 12):
+        rng = np.random.default_rng(0)
+        y = rng.integers(3, size=20_000)
+        shape = (20_000, n_columns)
+        X = np.where(rng.random(shape) < 0.05, rng.integers(3, size=shape), y[:, None]).astype(str).astype(object)
+        model = cw.NBClassifier().fit(X, y)
+        proba, limits = model.predict_proba(X), model.predict_proba_interval(X, 1e-9)
+        assert (limits[..., 0] <= proba).all()
+        assert (proba <= limits[..., 1]).all()
 
 
 def test_two_classes_mirror_each_other():
