@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
@@ -35,6 +36,18 @@ def test_one_row_at_a_time(n_jobs):
         for i in (0, 60, 149):
             row = table[i : i + 1]
             np.testing.assert_array_equal(model.predict_proba(row), whole[i : i + 1])
+
+
+def test_intervals_of_frames_arrays_and_single_rows():
+    names = ["low", "high"]
+    for table in (WORDS, X.to_numpy()):
+        model = cw.TANClassifier().fit(table, np.array(["a", "b", "c"])[Y])
+        proba, limits = model.predict_proba(table), model.predict_proba_interval(table, level=0.8)
+        low, high = np.moveaxis(limits, 2, 0)
+        assert pd.DataFrame(limits[:, list(model.classes_).index("b")], columns=names)["low"].max() > 0.5
+        assert ((low <= proba) & (proba <= high)).all()
+        for i in (0, 77, 149):
+            np.testing.assert_array_equal(model.predict_proba_interval(table[i : i + 1], 0.8), limits[i : i + 1])
 
 
 def test_the_short_way_for_arrays_checks_what_it_must():

@@ -31,6 +31,7 @@ from countwise.estimators.door import (
 )
 from countwise.estimators.learn import Plan, coded_memory, learn, tune_honestly
 from countwise.infer.explain import Explanation, explanation
+from countwise.infer.interval import Spread, check_level
 from countwise.infer.network import Network, Parameters, smooth_network
 from countwise.infer.tuning import Tuning
 from countwise.parallel import n_threads
@@ -38,6 +39,7 @@ from countwise.progress import use_progress
 from countwise.smooth import Smoother, as_smoother
 from countwise.structure import Structure
 from countwise.tree.context import ContextTree, build_trees, merge_all
+from countwise.tree.count_tree import single_node
 
 THREADED_VALUES = 2**14  # fewer are looked up faster than a thread is started
 
@@ -48,9 +50,10 @@ class Derived:
     def __init__(self, parameters: Parameters | None = None) -> None:
         self.parameters = parameters
         self.network: Network | None = None
+        self.spread: Spread | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"parameters": self.parameters, "network": None}
+        return {"parameters": self.parameters, "network": None, "spread": None}
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
@@ -243,6 +246,49 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """P(class | row), rows x classes, in the order of ``classes_``."""
         return self._stack(X, self._network.proba)
 
+    def predict_proba_interval(self, X: Any, level: float = 0.9) -> FloatArray:
+        """Limits between which P(class | row) lies with about this probability, given the structure.
+
+        They say what the *counts* leave open: few rows in the contexts that a row meets give a wide interval, more
+        data a narrow one. They say nothing of what more data would not cure: attributes that depend on each other in
+        ways that the structure leaves out, other cut points of the bins, new data unlike the old. Where such errors
+        prevail, as with naive Bayes on dependent attributes, the interval may be narrow and wrong.
+
+        A closed form, without sampling: :mod:`countwise.infer.interval`. In simulations with the true structure and
+        the default smoothing, 90 % intervals held the truth 84 to 98 % of the time when contexts had rows enough. They
+        held it less often, down to 29 %, where nearly deterministic tables meet contexts with hardly a row each;
+        probabilities are near 0 or 1 there, and the truth was outside by less than 0.005 (``benchmarks/intervals.py``).
+        The estimate is inside always. Weights count as rows, so they should add up to the number of rows.
+
+        Parameters
+        ----------
+        X : array, frame, Arrow table or Source
+            Rows, as for :meth:`predict_proba`.
+        level : float between 0 and 1
+            How often an interval is to hold the probability.
+
+        Returns
+        -------
+        limits : array of shape (n_rows, n_classes, 2)
+            ``limits[..., 0]`` is the lower and ``limits[..., 1]`` the upper limit; ``predict_proba`` lies between.
+
+        Examples
+        --------
+        >>> import countwise as cw
+        >>> X, y = cw.datasets.load("iris")
+        >>> model = cw.TANClassifier().fit(X, y)
+        >>> model.predict_proba(X[83:84]).round(2)
+        array([[0.  , 0.68, 0.32]])
+        >>> model.predict_proba_interval(X[83:84]).round(2)
+        array([[[0.  , 0.01],
+                [0.31, 0.89],
+                [0.11, 0.69]]])
+
+        """
+        level = check_level(level)
+        parts = [self._spread.limits(batch, level, threads) for batch, threads in self._rows(X)]
+        return _stacked(parts, (len(self.classes_), 2))
+
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Log P(class | row); always finite."""
         joint = self._stack(X, self._network.scores)
@@ -304,6 +350,16 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         if self._derived.network is None:
             self._derived.network = Network(self.trees_, parameters, self.codec_.arity, n_threads(self.n_jobs))
         return self._derived.network
+
+    @property
+    def _spread(self) -> Spread:
+        network = self._network
+        if self._derived.spread is None:
+            prior = self.smoother_.smooth(single_node(self.class_counts_), seed_of(self.random_state))
+            self._derived.spread = Spread(
+                network, self.trees_, self._parameters, float(prior.precision[0]), n_threads(self.n_jobs)
+            )
+        return self._derived.spread
 
     # Files
 

@@ -112,9 +112,12 @@ class Network:
 
     def contributions(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
         """What each attribute adds to the scores: rows x columns x classes, 0 for columns that are not used."""
-        n_classes = len(self.log_prior)
-        used = np.empty((batch.n_rows, len(self.children), n_classes))
-        self.lookup.contributions(batch.codes, self.arity, batch.n_rows, threads, used.reshape(-1))
-        out = np.zeros((batch.n_rows, len(self.arity), n_classes))
-        out[:, self.children] = used * self.temperature
+        out = np.zeros((batch.n_rows, len(self.arity), len(self.log_prior)))
+        out[:, self.children] = self.terms(batch, threads) * self.temperature
+        return out
+
+    def terms(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
+        """Log P(x_i | y, parents) of the columns that are used, in the order of ``children``."""
+        out = np.empty((batch.n_rows, len(self.children), len(self.log_prior)))
+        self.lookup.contributions(batch.codes, self.arity, batch.n_rows, threads, out.reshape(-1))
         return out

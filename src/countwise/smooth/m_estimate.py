@@ -36,7 +36,7 @@ def backed_off(tree: CountTree) -> Smoothed:
         above = np.full(cells.stop - cells.start, 1.0 / tree.arity) if level == 0 else proba[cell_parent[cells]]
         local = node[cells] - nodes.start
         unseen = np.maximum(1.0 - np.bincount(local, above, minlength=nodes.stop - nodes.start), 0.0)
-        absent[nodes] = 1.0 / (1.0 + unseen)
+        absent[nodes] = 1.0 / ((tree.total[nodes] > 0) + unseen)  # a tree without rows has seen nothing
         proba[cells] *= absent[nodes][local]
     return Smoothed(proba, absent, True, tree.total)
 
