@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from countwise.data.codec import CategoryCodec, Codec
 from countwise.data.source import RawBatch, Source
-from countwise.dtypes import CodeArray, FloatArray
+from countwise.dtypes import CodeArray, FloatArray, OffsetArray
 from countwise.errors import DataError
 from countwise.parallel import thread_map
 from countwise.progress import progress_bar
@@ -40,16 +40,18 @@ class CodedBatch:
 
 
 class PickedRows:
-    """Some of the rows, picked by position while a pass goes by."""
+    """The rows at some positions, ascending, picked up while a pass goes by."""
 
-    def __init__(self, pick: Callable[[np.ndarray], np.ndarray]) -> None:
-        self.pick = pick
+    def __init__(self, positions: OffsetArray) -> None:
+        self.positions = positions
         self.next_row = 0
         self.parts: list[CodedBatch] = []
 
     def watch(self, batch: CodedBatch) -> None:
         """Keep this batch's share."""
-        self.parts.append(batch.select(self.pick(np.arange(self.next_row, self.next_row + batch.n_rows))))
+        begin, end = np.searchsorted(self.positions, [self.next_row, self.next_row + batch.n_rows])
+        if begin < end:
+            self.parts.append(batch.select(self.positions[begin:end] - self.next_row))
         self.next_row += batch.n_rows
 
     @property

@@ -1,44 +1,54 @@
-"""The rows of a source dealt into parts, the same in every pass and whatever the batches."""
+"""Rows dealt into parts by what they hold, and a source without some rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from countwise.data.coded import CodedData
 from countwise.data.source import RawBatch, Source, take_rows
+from countwise.dtypes import CodeArray, OffsetArray
+
+MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # multipliers of splitmix64
 
 
-@dataclass(frozen=True)
-class Dealing:
-    """Rows go round: each run of ``n_parts`` rows has one in every part, in an order drawn by ``seed``.
+def part_of(codes: Sequence[CodeArray], n_parts: int, seed: int) -> np.ndarray:
+    """The part of each row, 0 .. n_parts - 1: a hash of its codes.
 
-    Rows that are sorted by class are thus dealt evenly, class by class.
+    Equal rows share a part, so that neither the order of the rows nor whether they are repeated or weighted matters,
+    and no part holds a copy of a row of another.
+
+    >>> part_of([np.array([0, 1, 2, 0, 1, 2], np.uint8)], 3, seed=0).tolist()
+    [0, 0, 2, 0, 0, 2]
     """
-
-    n_parts: int
-    seed: int
-
-    def part_of(self, rows: np.ndarray) -> np.ndarray:
-        """The part of each row, by position.
-
-        >>> Dealing(3, 0).part_of(np.arange(6)).tolist()
-        [2, 0, 1, 0, 1, 2]
-        """
-        start = np.uint64((self.seed * 0x9E3779B97F4A7C15 + 1) % 2**64)
-        x = (rows // self.n_parts).astype(np.uint64) + start
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)  # the mixing steps of splitmix64
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        turn = (x ^ (x >> np.uint64(31))) % np.uint64(self.n_parts)
-        return (rows + turn.astype(np.int64)) % self.n_parts
+    x = np.full(len(codes[0]), seed * 0x9E3779B97F4A7C15 % 2**64, np.uint64)
+    for column in codes:
+        x ^= column
+        x *= MIX[0]
+        x ^= x >> np.uint64(29)
+        x *= MIX[1]
+        x ^= x >> np.uint64(32)
+    return (x % np.uint64(n_parts)).astype(np.int64)
 
 
-class WithoutPart(Source):
-    """A source without the rows of one part. Rows of weight 0 are no rows."""
+def deal(data: CodedData, n_parts: int, n_wanted: int, seed: int) -> list[OffsetArray]:
+    """One pass: the positions of the rows of each of the first ``n_wanted`` parts."""
+    found: list[list[OffsetArray]] = [[] for _ in range(n_wanted)]
+    first = 0
+    for batch in data.batches("dealing rows"):
+        parts = part_of(batch.codes, n_parts, seed)
+        for part, positions in enumerate(found):
+            positions.append(first + np.flatnonzero(parts == part))
+        first += batch.n_rows
+    return [np.concatenate(positions) for positions in found]
 
-    def __init__(self, source: Source, dealing: Dealing, part: int) -> None:
-        self.source, self.dealing, self.part = source, dealing, part
+
+class WithoutRows(Source):
+    """A source without the rows at these positions, ascending. Rows of weight 0 are no rows."""
+
+    def __init__(self, source: Source, positions: OffsetArray) -> None:
+        self.source, self.positions = source, positions
         self.names, self.target, self.weight = source.names, source.target, source.weight
         self.in_memory = source.in_memory
 
@@ -57,7 +67,9 @@ class WithoutPart(Source):
         first = 0
         for whole in self.source.batches():
             batch = whole.without_zero_weights()
-            keep = self.dealing.part_of(np.arange(first, first + batch.n_rows)) != self.part
+            begin, end = np.searchsorted(self.positions, [first, first + batch.n_rows])
+            keep = np.ones(batch.n_rows, bool)
+            keep[self.positions[begin:end] - first] = False
             first += batch.n_rows
             target = None if batch.target is None else take_rows(batch.target, keep)
             weights = None if batch.weights is None else batch.weights[keep]

@@ -11,7 +11,7 @@ import numpy as np
 from countwise.data.codec import CategoryCodec, Codec
 from countwise.data.coded import CodedBatch, CodedData, MemoryCodes, PickedRows, StreamCodes, encode_batch
 from countwise.data.discretise import Discretiser
-from countwise.data.parts import Dealing, WithoutPart
+from countwise.data.parts import WithoutRows, deal
 from countwise.data.schema import learn_schema
 from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray, code_dtype
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from countwise.estimators.base import NetworkClassifier
 
 N_PARTS = 3  # that tune in turn; one is enough where rows abound
-FEWEST_ROWS = 20  # to tune by; with fewer the priors would decide alone
+FEWEST_ROWS = 10  # of a part, and outside it; with fewer the priors would decide alone
 
 
 @dataclass(frozen=True)
@@ -102,16 +102,17 @@ def tune_honestly(
     again without each part; counts and smoothing then take all rows, and the part, each row left out in turn, tunes.
     The few numbers found are averaged over the parts.
     """
-    n_rows = learned.data.n_rows
-    if n_rows < FEWEST_ROWS:
-        return None
-    n_used = N_PARTS if n_rows <= 10 * model.tune_rows else 1
-    dealing = Dealing(max(N_PARTS, math.ceil(n_used * n_rows / model.tune_rows)), plan.seed)
+    weight, limit = float(learned.class_counts.sum()), model.tune_rows
+    n_used = N_PARTS if weight <= 10 * limit else 1
+    n_parts = max(N_PARTS, math.ceil(n_used * weight / limit))
     found = []
-    for part in range(n_used):
-        rest = learn(model, WithoutPart(source, dealing, part), labels, plan, like=learned)
-        data = coded_data(source, rest.codec, learned.target, n_rows, plan.threads)
-        rows = PickedRows(lambda positions, part=part: dealing.part_of(positions) == part)  # type: ignore[misc]
+    for dealt in deal(learned.data, n_parts, n_used, plan.seed):
+        positions = dealt[: 2 * limit]  # a row that is repeated without end would fill its part
+        if not FEWEST_ROWS <= len(positions) <= learned.data.n_rows - FEWEST_ROWS:
+            continue
+        rest = learn(model, WithoutRows(source, positions), labels, plan, like=learned)
+        data = coded_data(source, rest.codec, learned.target, learned.data.n_rows, plan.threads)
+        rows = PickedRows(positions)
         trees, class_counts = count_trees(data, rest.structure.families, plan.threads, plan.memory, rows.watch)
         found.append(tune(RowLoss(trees, class_counts, smoother, data.arity, rows.batch, plan.threads)))
-    return mean_tuning(found)
+    return mean_tuning(found) if found else None

@@ -20,8 +20,7 @@ class HeldRows(PickedRows):
 
     def __init__(self, n_rows: int, seed: int) -> None:
         n_held = min(max(1, n_rows // 10), MAX_HELD)
-        self.positions = np.sort(np.random.default_rng(seed).choice(n_rows, n_held, replace=False))
-        super().__init__(lambda rows: np.isin(rows, self.positions, assume_unique=True))
+        super().__init__(np.sort(np.random.default_rng(seed).choice(n_rows, n_held, replace=False)))
 
     def choose(
         self,
