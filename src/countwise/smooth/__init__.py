@@ -2,6 +2,7 @@
 
 from countwise.errors import DataError
 from countwise.smooth.base import Smoothed, Smoother, dense_proba, shrink
+from countwise.smooth.hls import HLS
 from countwise.smooth.laplace import Laplace
 from countwise.smooth.m_branch import MBranch
 from countwise.smooth.m_estimate import MLE, MEstimate
@@ -11,6 +12,7 @@ SMOOTHERS: dict[str, type[Smoother]] = {
     "laplace": Laplace,
     "m": MEstimate,
     "m-branch": MBranch,
+    "hls": HLS,
 }
 
 
@@ -31,6 +33,7 @@ def as_smoother(spec: str | Smoother) -> Smoother:
 
 
 __all__ = [
+    "HLS",
     "MLE",
     "SMOOTHERS",
     "Laplace",
