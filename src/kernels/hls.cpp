@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 namespace countwise {
 
 namespace {
 
+constexpr double kNothing = 1e-10;  // a probability that is rounding: means over it say nothing
+
 // What is left of information behind an edge of this ridge penalty: the two in series.
 CW_INLINE double through(double ridge, double information) { return ridge * information / (ridge + information); }
 
-// -log of a value's probability p after `out` of the N rows at its node, all of that value, are gone. Its log odds z are
-// known otherwise with information h, in balance with the rows before: the root of
+// -log of a value's probability p after `out` of the N rows at its node, all of that value, are gone. Its log odds z
+// are known otherwise with information h, in balance with the rows before: the root of
 //   N p - out - (N - out) s(z) - h (z - z_0) = 0,   s(z) = 1 / (1 + exp(-z)).
 double without_row(double p, double total, double out, double h) {
   const double start = std::log(p / (1 - p)), left = std::max(total - out, 0.0);
@@ -39,7 +43,8 @@ TreeRegression::TreeRegression(const HlsData& data)
       total_(tree_.n_nodes),
       rest_values_(tree_.n_nodes) {
   for (auto* cells : {&proba_, &log_proba_, &below_, &above_, &scratch_}) cells->resize(n_cells_);
-  for (auto* nodes : {&absent_, &rest_, &reach_, &rest_below_, &rest_above_, &passed_, &informed_})
+  for (auto* nodes :
+       {&absent_, &rest_, &reach_, &rest_below_, &rest_above_, &passed_, &informed_, &uncovered_, &known_, &spread_})
     nodes->resize(tree_.n_nodes);
   link_cells(tree_, link_.data());
   for (size_t node = 1; node < tree_.n_nodes; ++node) leaf_[tree_.parent[node]] = 0;
@@ -50,6 +55,8 @@ TreeRegression::TreeRegression(const HlsData& data)
       for (int64_t c = begin; c < end; ++c) total_[node] += counts_[c];
   }
 }
+
+double TreeRegression::n_rows() const { return std::accumulate(total_.begin(), total_.end(), 0.0); }
 
 std::vector<double> TreeRegression::start() const {
   std::vector<double> x(size()), counts(n_cells_);
@@ -69,6 +76,7 @@ double TreeRegression::evaluate(const double* x, double* gradient) {
   std::fill(gradient, gradient + n_cells_, 0.0);
   std::fill(below_.begin(), below_.end(), 0.0);
   std::copy(total_.begin(), total_.end(), reach_.begin());
+  std::copy(total_.begin(), total_.end(), known_.begin());
   for (size_t node = tree_.n_nodes; node-- > 0;) ascend(node, x, gradient);
   return value;
 }
@@ -91,6 +99,7 @@ double TreeRegression::descend(size_t node, const double* x) {
   sum += factor * uncovered;
   const double scale = 1 / sum, log_sum = std::log(sum) + top, log_each = std::log(each);
   absent_[node] = factor * scale;
+  uncovered_[node] = uncovered;
   rest_[node] = absent_[node] * uncovered;
   double log_likelihood = 0, log_prior = 0;
   for (int64_t c = begin; c < end; ++c) {
@@ -104,24 +113,25 @@ double TreeRegression::descend(size_t node, const double* x) {
 }
 
 // The gradient and the information of a node whose children have added theirs. Children without a cell for a value
-// expect `reach` times its probability here; `reach` counts all children, so those with a cell take it back.
+// expect `reach` times its probability here; `reach` counts all children, so those with a cell take it back. `known` is
+// the same for information.
 void TreeRegression::ascend(size_t node, const double* x, double* gradient) {
   const int64_t begin = tree_.cell_ptr[node], end = tree_.cell_ptr[node + 1];
-  const double each = 1.0 / static_cast<double>(tree_.arity), m = rest_values_[node], shared = x[n_cells_ + node];
-  const double reach = reach_[node], lambda = ridge(node), rest_lambda = rest_ridge(node);
-  const double back = m > 0 ? reach * absent_[node] : 0.0;
-  double& rest_gradient = gradient[n_cells_ + node];
-  rest_below_[node] = reach * rest_[node];
-  rest_gradient = rest_below_[node] + rest_lambda * shared + (node ? 0.0 : prior_ * (rest_[node] - each * m));
-  double passed = m > 0 ? through(rest_lambda, rest_below_[node]) : 0.0;
+  const double each = 1.0 / static_cast<double>(tree_.arity), m = rest_values_[node];
+  const double reach = reach_[node], known = known_[node], lambda = ridge(node), rest_lambda = rest_ridge(node);
+  const double rest_below = known * rest_[node], back = m > 0 ? reach * absent_[node] : 0.0;
+  const double known_back = m > 0 ? known * absent_[node] * rest_lambda / (rest_lambda + rest_below) : 0.0;
+  rest_below_[node] = rest_below;
+  gradient[n_cells_ + node] = reach * rest_[node] + rest_lambda * x[n_cells_ + node];
+  if (!node) gradient[n_cells_] += prior_ * (rest_[0] - each * m);
+  double passed = m > 0 ? through(rest_lambda, rest_below) : 0.0;
   for (int64_t c = begin; c < end; ++c) {
-    const double expected = reach * proba_[c];
-    below_[c] = std::max(below_[c] + expected, 0.0);
-    gradient[c] += expected - (leaf_[node] ? counts_[c] : 0.0);
+    below_[c] = std::max(below_[c] + known * proba_[c], 0.0);
+    gradient[c] += reach * proba_[c] - (leaf_[node] ? counts_[c] : 0.0);
     if (node) {
-      const double a = through(lambda, below_[c]), taken = back * proba_[link_[c]];
-      gradient[link_[c]] += gradient[c] - taken;
-      below_[link_[c]] += a - taken;
+      const double a = through(lambda, below_[c]);
+      gradient[link_[c]] += gradient[c] - back * proba_[link_[c]];
+      below_[link_[c]] += a - known_back * proba_[link_[c]];
       passed += a;
       gradient[c] += lambda * x[c];
     } else {
@@ -129,42 +139,82 @@ void TreeRegression::ascend(size_t node, const double* x, double* gradient) {
     }
   }
   passed_[node] = passed;
-  if (node) reach_[tree_.parent[node]] += back;
+  if (!node) return;
+  reach_[tree_.parent[node]] += back;
+  known_[tree_.parent[node]] += known_back;
 }
 
-// Solves P z = v for the pooled Hessian P, from the leaves up (what a node would be for any parent) and down.
+// (ridge + diag(d) - d d' / sum(d))^-1 t = (t + d theta) / (ridge + d); this is theta. t of the cells is in `t`.
+double TreeRegression::common(size_t node, const double* t, double rest_t) const {
+  double sum = rest_below_[node] > 0 ? rest_t * rest_below_[node] / (rest_ridge(node) + rest_below_[node]) : 0.0;
+  for (int64_t c = tree_.cell_ptr[node]; c < tree_.cell_ptr[node + 1]; ++c)
+    sum += t[c] * below_[c] / (penalty_ + below_[c]);
+  return passed_[node] > 0 ? sum / passed_[node] : 0.0;
+}
+
+// Solves P z = v for the pooled Hessian P: from the leaves up, what a node pulls its parent to; down, where it ends.
+// The predictor of a node's absent values is their mean; the parent's mean over them is that over all less that of
+// cells.
 void TreeRegression::precondition(double* v) {
-  double* moved = scratch_.data();
+  double *pull = scratch_.data(), *rest_v = v + n_cells_;
   std::fill(scratch_.begin(), scratch_.end(), 0.0);
-  // (ridge + diag(d) - d d' / sum(d))^-1 t = (t + d * common) / (ridge + d)
-  const auto common = [&](size_t node, auto&& term) {
-    const double lambda = ridge(node), rest_d = rest_below_[node], rest_v = v[n_cells_ + node];
-    double sum = rest_d > 0 ? rest_v * rest_d / (rest_ridge(node) + rest_d) : 0.0;
-    for (int64_t c = tree_.cell_ptr[node]; c < tree_.cell_ptr[node + 1]; ++c)
-      sum += term(c) * below_[c] / (lambda + below_[c]);
-    return passed_[node] > 0 ? sum / passed_[node] : 0.0;
-  };
-  for (size_t node = tree_.n_nodes; --node > 0;) {
-    const double theta = common(node, [&](int64_t c) { return v[c] + moved[c]; });
-    for (int64_t c = tree_.cell_ptr[node]; c < tree_.cell_ptr[node + 1]; ++c) {
-      const double t = v[c] + moved[c];
-      moved[link_[c]] += penalty_ * (t + below_[c] * theta) / (penalty_ + below_[c]) - v[c];
-      v[c] = t;
+  std::fill(spread_.begin(), spread_.end(), 0.0);
+  for (size_t node = tree_.n_nodes; node-- > 0;) {
+    const int64_t begin = tree_.cell_ptr[node], end = tree_.cell_ptr[node + 1];
+    const double rest_t = rest_v[node] + spread_[node] * rest_[node];
+    for (int64_t c = begin; c < end; ++c) pull[c] += v[c] + spread_[node] * proba_[c];
+    if (!node) {
+      rest_v[0] = rest_t;
+      break;
     }
+    const double theta = common(node, pull, rest_t);
+    double share = 0;
+    if (uncovered_[node] > kNothing) {
+      const double d = rest_below_[node], lambda = rest_ridge(node);
+      share = (lambda * (rest_t + d * theta) / (lambda + d) - rest_v[node]) / uncovered_[node];
+    }
+    for (int64_t c = begin; c < end; ++c) {
+      const double y = (pull[c] + below_[c] * theta) / (penalty_ + below_[c]);
+      pull[link_[c]] += penalty_ * y - v[c] - share * proba_[link_[c]];
+      v[c] = pull[c];
+    }
+    rest_v[node] = rest_t;
+    spread_[tree_.parent[node]] += share;
   }
+  settle(v);
+}
+
+// The way down: v holds what pulls each coefficient, and becomes the solution; `spread` is now the mean predictor.
+void TreeRegression::settle(double* v) {
+  double *predictor = scratch_.data(), *rest_v = v + n_cells_;
   // The root has no ridge, and a common shift of its predictors changes nothing: diag(d) alone is its pseudo-inverse.
-  for (int64_t c = 0; c < tree_.cell_ptr[1]; ++c)
-    moved[c] = v[c] = (v[c] + moved[c]) / (below_[c] + prior_ * proba_[c]);
-  v[n_cells_] = rest_[0] > 0 ? v[n_cells_] / (rest_below_[0] + prior_ * rest_[0]) : 0.0;
+  double mean = 0;
+  for (int64_t c = 0; c < tree_.cell_ptr[1]; ++c) {
+    predictor[c] = v[c] = predictor[c] / (below_[c] + prior_ * proba_[c]);
+    mean += proba_[c] * predictor[c];
+  }
+  rest_v[0] = rest_[0] > 0 ? rest_v[0] / (rest_below_[0] + prior_ * rest_[0]) : 0.0;
+  spread_[0] = mean + rest_[0] * rest_v[0];
   for (size_t node = 1; node < tree_.n_nodes; ++node) {
-    const double theta = common(node, [&](int64_t c) { return v[c] + penalty_ * moved[link_[c]]; });
-    for (int64_t c = tree_.cell_ptr[node]; c < tree_.cell_ptr[node + 1]; ++c) {
-      const double t = v[c] + penalty_ * moved[link_[c]];
-      moved[c] = (t + below_[c] * theta) / (penalty_ + below_[c]);
-      v[c] = moved[c] - moved[link_[c]];
+    const int64_t begin = tree_.cell_ptr[node], end = tree_.cell_ptr[node + 1];
+    const double m = rest_values_[node], d = rest_below_[node];
+    double covered = 0, rest_base = 0, rest_t = 0, rest_predictor = 0;
+    for (int64_t c = begin; c < end; ++c) {
+      covered += proba_[link_[c]] * predictor[link_[c]];
+      v[c] += penalty_ * predictor[link_[c]];
     }
-    double& shared = v[n_cells_ + node];
-    shared = rest_values_[node] > 0 ? (shared + rest_below_[node] * theta) / (rest_ridge(node) + rest_below_[node]) : 0;
+    if (uncovered_[node] > kNothing) rest_base = (spread_[tree_.parent[node]] - covered) / uncovered_[node];
+    if (m > 0) rest_t = rest_v[node] + rest_ridge(node) * rest_base;
+    const double theta = common(node, v, rest_t);
+    if (m > 0) rest_predictor = (rest_t + d * theta) / (rest_ridge(node) + d);
+    mean = rest_[node] * rest_predictor;
+    for (int64_t c = begin; c < end; ++c) {
+      predictor[c] = (v[c] + below_[c] * theta) / (penalty_ + below_[c]);
+      mean += proba_[c] * predictor[c];
+      v[c] = predictor[c] - predictor[link_[c]];
+    }
+    rest_v[node] = m > 0 ? rest_predictor - rest_base : 0.0;
+    spread_[node] = mean;
   }
 }
 
@@ -183,11 +233,11 @@ void TreeRegression::look_down() {
       }
       informed += above_[c] + below_[c];
     }
+    rest_above_[node] = prior_ * rest_[0];
     if (node) {
-      const double others = std::max(informed_[tree_.parent[node]] - covered - rest_below_[node], 0.0);
+      const double own = through(rest_ridge(node), rest_below_[node]);
+      const double others = std::max(informed_[tree_.parent[node]] - covered - own, 0.0);
       rest_above_[node] = rest_values_[node] > 0 ? through(rest_ridge(node), others) : 0.0;
-    } else {
-      rest_above_[0] = prior_ * rest_[0];
     }
     informed_[node] = informed + rest_above_[node] + rest_below_[node];
   }
@@ -240,7 +290,8 @@ void TreeRegression::write(const ShrunkOut& out) {
   std::copy(proba_.begin(), proba_.end(), out.cell_proba);
   std::copy(absent_.begin(), absent_.end(), out.absent);
   for (size_t node = 0; node < tree_.n_nodes; ++node) {
-    // With information c the variance of p_k is p_k^2 ((1 - 2 p_k) / c_k + sum_v p_v^2 / c_v); c ~ p: p_k (1 - p_k) / sum(c).
+    // With information c the variance of p_k is p_k^2 ((1 - 2 p_k) / c_k + sum_v p_v^2 / c_v); c ~ p: p_k (1 - p_k) /
+    // sum(c).
     double squares = 0, spread = 0, skew = 0;
     const auto add = [&](double p, double information) {
       squares += p * p;
@@ -254,22 +305,42 @@ void TreeRegression::write(const ShrunkOut& out) {
   }
 }
 
+namespace {
+
+// From far away Newton's steps are too long. So the penalty comes down from one that leaves all nodes near the root, by
+// no more than a factor of ten at a time; each minimum is a start for the next.
+void anneal(TreeRegression& model, double from, double to, const LbfgsOptions& options, std::vector<double>& x) {
+  constexpr double kFactor = 10, kNear = 1;  // nats
+  for (double penalty = from; penalty > kFactor * to; penalty /= kFactor) {
+    model.set_penalty(penalty);
+    minimise(model, x, {std::max(kNear, options.tolerance), options.max_iterations});
+  }
+  model.set_penalty(to);
+  minimise(model, x, options);
+}
+
+}  // namespace
+
 void hls_losses(const HlsData& data, const double* penalties, size_t n_penalties, const double* held_out,
                 const LbfgsOptions& options, double* out) {
   TreeRegression model(data);
   std::vector<double> x = model.start();
+  double from = model.n_rows();
   for (size_t i = 0; i < n_penalties; ++i) {
-    model.set_penalty(penalties[i]);
-    minimise(model, x, options);
+    anneal(model, from, penalties[i], options, x);
     out[i] = held_out ? model.held_out(held_out) : model.leave_one_out();
+    from = penalties[i];
+    if (!held_out && i > 1 && out[i] > out[i - 1] && out[i - 1] > out[i - 2]) {
+      std::fill(out + i + 1, out + n_penalties, std::numeric_limits<double>::infinity());
+      break;
+    }
   }
 }
 
 void hls_fit(const HlsData& data, double penalty, const LbfgsOptions& options, const ShrunkOut& out) {
   TreeRegression model(data);
   std::vector<double> x = model.start();
-  model.set_penalty(penalty);
-  minimise(model, x, options);
+  anneal(model, model.n_rows(), penalty, options, x);
   model.write(out);
 }
 

@@ -31,6 +31,7 @@ class TreeRegression {
   explicit TreeRegression(const HlsData& data);
 
   size_t size() const { return n_cells_ + tree_.n_nodes; }
+  double n_rows() const;              // of all leaves
   std::vector<double> start() const;  // every node as the root, the root at its frequencies
   void set_penalty(double penalty) { penalty_ = penalty; }
 
@@ -48,6 +49,8 @@ class TreeRegression {
  private:
   double descend(size_t node, const double* x);
   void ascend(size_t node, const double* x, double* gradient);
+  double common(size_t node, const double* t, double rest_t) const;
+  void settle(double* v);
   void look_down();
   double leaf_loss(size_t leaf) const;
   double ridge(size_t node) const { return node ? penalty_ : 0.0; }
@@ -64,7 +67,7 @@ class TreeRegression {
   std::vector<double> proba_, log_proba_, below_, above_, scratch_;
   // By node: the factor on absent values, their probability, rows below as an absent value meets them, its d and the
   // information about it from above, the sum of a.
-  std::vector<double> absent_, rest_, reach_, rest_below_, rest_above_, passed_, informed_;
+  std::vector<double> absent_, rest_, reach_, rest_below_, rest_above_, passed_, informed_, uncovered_, known_, spread_;
 };
 
 // out[i] = the loss of penalties[i], fitted one from the other: of the rows in `held_out`, by default of each row left

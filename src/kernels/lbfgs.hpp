@@ -15,10 +15,14 @@ struct LbfgsOptions {
 
 namespace detail {
 
+// Four sums side by side: one addition need not wait for the one before.
 inline double dot(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
+  double sum[4] = {0, 0, 0, 0};
+  size_t i = 0;
+  for (; i + 4 <= a.size(); i += 4)
+    for (size_t j = 0; j < 4; ++j) sum[j] += a[i + j] * b[i + j];
+  for (; i < a.size(); ++i) sum[0] += a[i] * b[i];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 inline void add_scaled(std::vector<double>& a, double scale, const std::vector<double>& b) {
@@ -79,7 +83,7 @@ inline double shorter(double t, double value, double slope, double value_t, doub
 // rounding, shorten the slope itself (Hager and Zhang 2005, the approximate Wolfe condition).
 template <class Problem>
 double minimise(Problem& problem, std::vector<double>& x, const LbfgsOptions& options) {
-  constexpr size_t kPairs = 6;
+  constexpr size_t kPairs = 4;
   constexpr double kShare = 1e-4, kRounding = 1e-13, kShortest = 1e-12;
   const size_t n = x.size();
   std::vector<double> gradient(n), next_gradient(n), next(n), direction(n);
@@ -95,7 +99,7 @@ double minimise(Problem& problem, std::vector<double>& x, const LbfgsOptions& op
       for (size_t i = 0; i < n; ++i) next[i] = x[i] + t * direction[i];
       value_t = problem.evaluate(next.data(), next_gradient.data());
       const double slope_t = detail::dot(next_gradient, direction);
-      const bool falls = value_t <= value + kShare * t * slope;
+      const bool falls = std::isfinite(value_t) && std::isfinite(slope_t) && value_t <= value + kShare * t * slope;
       const bool flat = value_t <= value + kRounding * (1 + std::fabs(value)) && std::fabs(slope_t) < -0.9 * slope;
       if (falls || flat) break;
       t = detail::shorter(t, value, slope, value_t, slope_t);
