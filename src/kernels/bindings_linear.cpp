@@ -46,8 +46,8 @@ void bind_linear(nb::module_& m) {
         arrays.expect_nodes(absent.shape(0));
         arrays.expect_nodes(precision.shape(0));
         nb::gil_scoped_release release;
-        hls_fit({arrays.view(), counts.data(), prior}, penalty, {tolerance, max_iterations},
-                {cell_proba.data(), absent.data(), precision.data()});
+        return hls_fit({arrays.view(), counts.data(), prior}, penalty, {tolerance, max_iterations},
+                       {cell_proba.data(), absent.data(), precision.data()});
       },
       "tree"_a, "counts"_a, "prior"_a, "penalty"_a, "tolerance"_a, "max_iterations"_a, "cell_proba"_a.noconvert(),
       "absent"_a.noconvert(), "precision"_a.noconvert());

@@ -9,10 +9,12 @@ namespace countwise {
 
 namespace {
 
-constexpr double kNothing = 1e-10;  // a probability that is rounding: means over it say nothing
+constexpr double kNothing = 1e-10;  // a share of the whole that may be rounding: means over it say nothing
 
 // What is left of information behind an edge of this ridge penalty: the two in series.
-CW_INLINE double through(double ridge, double information) { return ridge * information / (ridge + information); }
+CW_INLINE double through(double ridge, double information) {
+  return information > 0 ? ridge * information / (ridge + information) : 0.0;
+}
 
 // -log of a value's probability p after `out` of the N rows at its node, all of that value, are gone. Its log odds z
 // are known otherwise with information h, in balance with the rows before: the root of
@@ -226,7 +228,7 @@ void TreeRegression::look_down() {
     for (int64_t c = begin; c < end; ++c) {
       if (node) {
         const double parent = above_[link_[c]] + below_[link_[c]];
-        above_[c] = through(penalty_, std::max(parent - through(penalty_, below_[c]), 0.0));
+        above_[c] = through(penalty_, std::max(parent - through(penalty_, below_[c]), kNothing * parent));
         covered += parent;
       } else {
         above_[c] = prior_ * proba_[c];
@@ -235,9 +237,8 @@ void TreeRegression::look_down() {
     }
     rest_above_[node] = prior_ * rest_[0];
     if (node) {
-      const double own = through(rest_ridge(node), rest_below_[node]);
-      const double others = std::max(informed_[tree_.parent[node]] - covered - own, 0.0);
-      rest_above_[node] = rest_values_[node] > 0 ? through(rest_ridge(node), others) : 0.0;
+      const double parent = informed_[tree_.parent[node]], own = through(rest_ridge(node), rest_below_[node]);
+      rest_above_[node] = through(rest_ridge(node), std::max(parent - covered - own, kNothing * parent));
     }
     informed_[node] = informed + rest_above_[node] + rest_below_[node];
   }
@@ -290,8 +291,8 @@ void TreeRegression::write(const ShrunkOut& out) {
   std::copy(proba_.begin(), proba_.end(), out.cell_proba);
   std::copy(absent_.begin(), absent_.end(), out.absent);
   for (size_t node = 0; node < tree_.n_nodes; ++node) {
-    // With information c the variance of p_k is p_k^2 ((1 - 2 p_k) / c_k + sum_v p_v^2 / c_v); c ~ p: p_k (1 - p_k) /
-    // sum(c).
+    // Given information c the variance of p_k is p_k^2 ((1 - 2 p_k) / c_k + sum_v p_v^2 / c_v): p_k (1 - p_k) / sum(c)
+    // if c is as p.
     double squares = 0, spread = 0, skew = 0;
     const auto add = [&](double p, double information) {
       squares += p * p;
@@ -309,14 +310,14 @@ namespace {
 
 // From far away Newton's steps are too long. So the penalty comes down from one that leaves all nodes near the root, by
 // no more than a factor of ten at a time; each minimum is a start for the next.
-void anneal(TreeRegression& model, double from, double to, const LbfgsOptions& options, std::vector<double>& x) {
+double anneal(TreeRegression& model, double from, double to, const LbfgsOptions& options, std::vector<double>& x) {
   constexpr double kFactor = 10, kNear = 1;  // nats
   for (double penalty = from; penalty > kFactor * to; penalty /= kFactor) {
     model.set_penalty(penalty);
     minimise(model, x, {std::max(kNear, options.tolerance), options.max_iterations});
   }
   model.set_penalty(to);
-  minimise(model, x, options);
+  return minimise(model, x, options);
 }
 
 }  // namespace
@@ -337,11 +338,12 @@ void hls_losses(const HlsData& data, const double* penalties, size_t n_penalties
   }
 }
 
-void hls_fit(const HlsData& data, double penalty, const LbfgsOptions& options, const ShrunkOut& out) {
+double hls_fit(const HlsData& data, double penalty, const LbfgsOptions& options, const ShrunkOut& out) {
   TreeRegression model(data);
   std::vector<double> x = model.start();
-  anneal(model, model.n_rows(), penalty, options, x);
+  const double value = anneal(model, model.n_rows(), penalty, options, x);
   model.write(out);
+  return value;
 }
 
 }  // namespace countwise

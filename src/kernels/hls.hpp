@@ -39,7 +39,7 @@ class TreeRegression {
   double evaluate(const double* x, double* gradient);
   void precondition(double* v);
 
-  // The sum of -log p over all rows, each left out of the fit by one Newton step with the pooled Hessian.
+  // The sum of -log p over all rows, each left out of the fit: exactly at its leaf, by the pooled Hessian elsewhere.
   double leave_one_out();
   // The sum of -log p over other rows, counted in the leaves' cells.
   double held_out(const double* counts) const;
@@ -63,19 +63,26 @@ class TreeRegression {
   std::vector<int32_t> link_;  // the cell of the same value one node up
   std::vector<char> leaf_;
   std::vector<double> total_, rest_values_;  // rows of a leaf; values without a cell
-  // By cell: estimates, information from below (d) and from above, scratch.
-  std::vector<double> proba_, log_proba_, below_, above_, scratch_;
-  // By node: the factor on absent values, their probability, rows below as an absent value meets them, its d and the
-  // information about it from above, the sum of a.
-  std::vector<double> absent_, rest_, reach_, rest_below_, rest_above_, passed_, informed_, uncovered_, known_, spread_;
+  // By cell.
+  std::vector<double> proba_, log_proba_;
+  std::vector<double> below_, above_;  // information from the node's own rows (d) and from the rest of the tree
+  std::vector<double> scratch_;
+  // By node: its absent values.
+  std::vector<double> absent_, rest_, uncovered_;  // factor on the parent's probability; all of it here, at the parent
+  std::vector<double> reach_, known_;              // rows, and information, below per probability of an absent value
+  std::vector<double> rest_below_, rest_above_;
+  // By node: all values.
+  std::vector<double> passed_, informed_;  // sum of a; sum of below and above
+  std::vector<double> spread_;             // scratch
 };
 
-// out[i] = the loss of penalties[i], fitted one from the other: of the rows in `held_out`, by default of each row left
-// out of its own fit.
+// out[i] = the loss of penalties[i] (strongest first, since each fit starts from the one before): of the rows in
+// `held_out`, or, if that is null, of each row left out of its own fit. These are taken to rise for good once they have
+// risen twice: the rest is infinite.
 void hls_losses(const HlsData& data, const double* penalties, size_t n_penalties, const double* held_out,
                 const LbfgsOptions& options, double* out);
 
-// The estimates of one penalty.
-void hls_fit(const HlsData& data, double penalty, const LbfgsOptions& options, const ShrunkOut& out);
+// The estimates of one penalty; returns what is minimised.
+double hls_fit(const HlsData& data, double penalty, const LbfgsOptions& options, const ShrunkOut& out);
 
 }  // namespace countwise

@@ -7,19 +7,20 @@ from scipy.special import log_softmax
 from countwise.tree.count_tree import CountTree
 
 
-def random_tree(seed, arity, n_nodes=9, scale=3.0, weighted=False):
-    """(parent, level_ptr, counts): leaves stand at any level; children lean away from their parents."""
+def random_tree(seed, arity, n_nodes=12, scale=3.0, weighted=False, floor=0.0):
+    """(parent, level_ptr, counts): leaves stand at any level, each value ``floor`` times or more, and lean away from
+    their parents."""
     rng = np.random.default_rng(seed)
     parent, depth = [-1], [0]
     for node in range(1, n_nodes):  # parents never fall, so this is level order
-        parent.append(int(rng.integers(max(parent[-1], 0), node)))
+        parent.append(min(max(parent[-1], 0) + int(rng.choice(3, p=[0.6, 0.25, 0.15])), node - 1))
         depth.append(depth[parent[-1]] + 1)
     eta = np.zeros((n_nodes, arity))
     counts = np.zeros((n_nodes, arity))
     for node in range(n_nodes):
         eta[node] = (eta[parent[node]] if node else 0.0) + rng.normal(size=arity)
         if node not in parent:
-            counts[node] = rng.multinomial(1 + rng.poisson(scale), np.exp(log_softmax(eta[node])))
+            counts[node] = floor + rng.multinomial(1 + rng.poisson(scale), np.exp(log_softmax(eta[node])))
             counts[node] *= rng.integers(1, 9, arity) / 4 if weighted else 1.0
     for node in range(n_nodes - 1, 0, -1):
         counts[parent[node]] += counts[node]
@@ -48,7 +49,7 @@ def log_proba(parent, beta):
 
 
 def objective(parent, counts, beta, penalty, prior):
-    """Minus the log likelihood of the leaves, half the ridge of all nodes but the root, and ``prior`` rows at the root."""
+    """Minus the log likelihood of the leaves and of ``prior`` rows at the root, and the ridge of all other nodes."""
     logs = log_proba(parent, beta)
     leaves = [node for node in range(len(parent)) if node not in parent]
     likelihood = np.sum(counts[leaves] * logs[leaves])
@@ -81,7 +82,7 @@ def gather(g, cells):
     return np.concatenate([g[cells], np.where(cells, 0.0, g).sum(axis=1)])
 
 
-def fit(parent, counts, penalty, prior, cells=None):
+def fit(parent, counts, penalty, prior, cells=None, gtol=1e-7):
     """(value, probabilities) at the minimum; values without a cell share a coefficient, unless ``cells`` is all."""
     cells = counts > 0 if cells is None else cells
     found = minimize(
@@ -89,7 +90,7 @@ def fit(parent, counts, penalty, prior, cells=None):
         np.zeros(cells.sum() + len(parent)),
         jac=lambda x: gather(gradient(parent, counts, spread(x, cells), penalty, prior), cells),
         method="L-BFGS-B",
-        options={"maxiter": 5000, "maxfun": 10000, "ftol": 0, "gtol": 1e-10, "maxcor": 50},
+        options={"maxiter": 5000, "maxfun": 10000, "ftol": 0, "gtol": gtol, "maxcor": 50},
     )
     return found.fun, np.exp(log_proba(parent, spread(found.x, cells)))
 
@@ -105,6 +106,6 @@ def leave_one_out(parent, counts, penalty, prior):
             while at >= 0:
                 less[at, value] -= out
                 at = parent[at]
-            _, proba = fit(parent, less, penalty, prior, cells)
+            _, proba = fit(parent, less, penalty, prior, cells, gtol=1e-5)
             loss -= counts[node, value] * np.log(proba[node, value])
     return loss
