@@ -145,6 +145,19 @@ def test_leave_one_out_is_close_to_refits(seed, arity):
     assert exact[best] <= 1.01 * min(exact.values())  # two steps off, refits are no better
 
 
+@pytest.mark.parametrize(
+    "leaves", [[(97, 3), (60, 1), (2, 200), (9, 3)], [(97, 3, 1), (60, 1, 2), (2, 200, 1), (9, 3, 30)]]
+)
+def test_leave_one_out_of_rare_values(leaves):
+    counts = np.array([np.sum(leaves, axis=0), *leaves], float)
+    parent = [-1, 0, 0, 0, 0]
+    tree = hls.count_tree(parent, [0, 1, 5], counts)
+    losses = path_losses(tree, tree.cell_count)
+    for i in (5, 7):
+        exact = hls.leave_one_out(parent, counts, PENALTIES[i], 1.0)
+        assert losses[i] == pytest.approx(exact, rel=3e-4)
+
+
 def test_held_out_losses():
     parent, counts, tree = random_case(6, 3, scale=10.0)
     folds = split_counts(tree, 3)
