@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from countwise.estimators import BNClassifier, KDBClassifier, NBClassifier, SKDBClassifier, TANClassifier
     from countwise.estimators.persist import load
     from countwise.infer.explain import Explanation
-    from countwise.smooth import HDP, MLE, BDeu, HierarchicalDirichlet, Laplace, MBranch, MEstimate, Smoother
+    from countwise.smooth import HDP, HLS, MLE, BDeu, HierarchicalDirichlet, Laplace, MBranch, MEstimate, Smoother
     from countwise.structure import Structure
 
 __version__ = "0.1.0"
@@ -45,7 +45,17 @@ _HOMES = {
     ],
     "countwise.estimators.persist": ["load"],
     "countwise.infer.explain": ["Explanation"],
-    "countwise.smooth": ["HDP", "MLE", "BDeu", "HierarchicalDirichlet", "Laplace", "MBranch", "MEstimate", "Smoother"],
+    "countwise.smooth": [
+        "HDP",
+        "HLS",
+        "MLE",
+        "BDeu",
+        "HierarchicalDirichlet",
+        "Laplace",
+        "MBranch",
+        "MEstimate",
+        "Smoother",
+    ],
     "countwise.structure": ["Structure"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -67,6 +77,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "HDP",
+    "HLS",
     "MDLP",
     "MLE",
     "BDeu",

@@ -86,6 +86,30 @@ def dirichlet_tree(
     precision: FloatArray,
 ) -> tuple[float, float, float, float, float, float, int]: ...
 def dirichlet_derivatives(tree: CountArrays, s: float, weight: float, kappa: FloatArray, tau: float) -> FloatArray: ...
+def hls_objective(
+    tree: CountArrays, counts: FloatArray, prior: float, penalty: float, x: FloatArray, gradient: FloatArray
+) -> float: ...
+def hls_losses(
+    tree: CountArrays,
+    counts: FloatArray,
+    prior: float,
+    penalties: FloatArray,
+    held_out: FloatArray | None,
+    tolerance: float,
+    max_iterations: int,
+    out: FloatArray,
+) -> None: ...
+def hls_fit(
+    tree: CountArrays,
+    counts: FloatArray,
+    prior: float,
+    penalty: float,
+    tolerance: float,
+    max_iterations: int,
+    cell_proba: FloatArray,
+    absent: FloatArray,
+    precision: FloatArray,
+) -> float: ...
 def release_memory() -> None: ...
 def softmax_rows(n_rows: int, n_classes: int, n_threads: int, out: FloatArray) -> None: ...
 

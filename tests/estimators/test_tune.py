@@ -25,7 +25,7 @@ def as_table(X, y):
     return pa.table({f"x{i}": X[:, i] for i in range(X.shape[1])} | {"y": y})
 
 
-@pytest.mark.parametrize("make", [cw.NBClassifier, cw.TANClassifier, lambda **k: cw.SKDBClassifier(k=2, **k)])
+@pytest.mark.parametrize("make", [cw.NBClassifier, cw.TANClassifier, lambda **k: cw.KDBClassifier(k=3, **k)])
 def test_better_probabilities_on_new_rows(make):
     X, y = noisy_copies(1200)
     X_new, y_new = noisy_copies(2000, seed=1)

@@ -6,6 +6,7 @@ from countwise.smooth.bdeu import BDeu
 from countwise.smooth.dirichlet_posterior import DirichletPosterior
 from countwise.smooth.hdp import HDP, HDPFit
 from countwise.smooth.hierarchical_dirichlet import HierarchicalDirichlet
+from countwise.smooth.hls import HLS
 from countwise.smooth.laplace import Laplace
 from countwise.smooth.m_branch import MBranch
 from countwise.smooth.m_estimate import MLE, MEstimate
@@ -18,6 +19,7 @@ SMOOTHERS: dict[str, type[Smoother]] = {
     "hdp": HDP,
     "hierarchical-dirichlet": HierarchicalDirichlet,
     "bdeu": BDeu,
+    "hls": HLS,
 }
 
 
@@ -39,6 +41,7 @@ def as_smoother(spec: str | Smoother) -> Smoother:
 
 __all__ = [
     "HDP",
+    "HLS",
     "MLE",
     "SMOOTHERS",
     "BDeu",
