@@ -80,21 +80,25 @@ CW_INLINE PowerSums power_sums(double n, double z) {
 // log Gamma(x) without its linear terms: 1/(12 x) - 1/(360 x^3) + ..., x > 9.
 CW_INLINE double stirling_series(double x) {
   const double y = 1 / (x * x);
-  return (1. / 12 - y * (1. / 360 - y * (1. / 1260 - y / 1680))) / x;
+  return (1. / 12 - y * (1. / 360 - y * (1. / 1260 - y * (1. / 1680 - y / 1188)))) / x;
 }
 
-// log m! minus Stirling's formula (m + 1/2) log m - m + log(2 pi) / 2, m >= 1.
+// log Gamma(x), x > 0. Not std::lgamma, which writes to a global variable that threads would share.
+double log_gamma(double x) {
+  double shift = 1;
+  for (; x < 10; x += 1) shift *= x;
+  return (x - 0.5) * std::log(x) - x + kHalfLogTwoPi + stirling_series(x) - std::log(shift);
+}
+
+// log m! minus Stirling's formula (m + 1/2) log m - m + log(2 pi) / 2, m > 0.
 double factorial_remainder(double m) {
-  if (m > 9) return stirling_series(m);
-  double factorial = 1;
-  for (int i = 2; i <= m; ++i) factorial *= i;
-  return std::log(factorial) - (m + 0.5) * std::log(m) + m - kHalfLogTwoPi;
+  return m > 9 ? stirling_series(m) : log_gamma(m + 1) - (m + 0.5) * std::log(m) + m - kHalfLogTwoPi;
 }
 
 // sum over i = 1 .. n-1 of log(1 + z / i) = log Gamma(z + n) - log Gamma(z + 1) - log Gamma(n).
 double log_product(double n, double z) {
   double head = 1;
-  for (int i = 1; i <= kHead; ++i) head *= (z + i) / i;
+  for (int i = 1; i <= kHead; ++i) head *= (z + i) * (1.0 / i);
   const double x = kHead + 1;
   const double upper =
       (n + z - 0.5) * std::log1p(z / n) + z * std::log(n) + stirling_series(n + z) - stirling_series(n);
@@ -108,14 +112,24 @@ CW_INLINE double second_order(double k2, double k3, double k4) {
   return (k4 / 8 - 5 * k3 * k3 / (24 * k2)) / (k2 * k2);
 }
 
+// Where Newton's iteration for the saddle point starts: the last one found, moved along its tangent.
+struct Saddle {
+  double log_z, tables, variance;
+  Saddle(double n, double t) : tables(t), variance(1e300) {
+    const double m = t - 0.9, rest = n - t + 0.1;
+    log_z = m < rest ? std::log(m / std::log1p(n / m)) : 2 * std::log(n) - std::log(2 * rest);
+  }
+};
+
 // log(S(n, t) / (n - 1)!) where S(n, t) / (n - 1)! is the coefficient of z^(t-1) in prod (1 + z / i), by the
 // saddle-point method with its second-order term. The same approximation of a binomial coefficient, whose error is
 // known, is subtracted: that makes the result good up to both ends, t = 2 and t = n - 1 (tests/smooth/test_stirling.py
-// measures it). `log_z` is where Newton's iteration starts and ends.
-double far_log(double n, double t, double& log_z) {
+// measures it). t may be any number between 1 and n.
+double far_log(double n, double t, Saddle& saddle) {
   const double all = n - 1, m = t - 1, rest = n - t;
   if (m <= 0) return 0;
-  double k2 = 0, k3 = 0, k4 = 0;
+  if (rest <= 0) return -log_gamma(n);
+  double log_z = saddle.log_z + std::clamp((t - saddle.tables) / saddle.variance, -2.0, 2.0), k2 = 0, k3 = 0, k4 = 0;
   for (int step = 0; step < 60; ++step) {
     const PowerSums s = power_sums(n, std::exp(log_z));
     k2 = s.p1 - s.p2;
@@ -123,8 +137,11 @@ double far_log(double n, double t, double& log_z) {
     k4 = s.p1 - 7 * s.p2 + 12 * s.p3 - 6 * s.p4;
     const double move = std::clamp((m - s.p1) / k2, -2.0, 2.0);
     log_z += move;
-    if (k2 * move * move < 1e-14) break;  // what is left changes the result by less than its square
+    if (k2 * move * move < 1e-14) break;  // the next move is of the order of this one's square
   }
+  saddle.log_z = log_z;
+  saddle.tables = t;
+  saddle.variance = k2;
   const double p = m / all, q = rest / all, b2 = m * q;
   const double binomial = second_order(b2, b2 * (1 - 2 * p), b2 * (1 - 6 * p * q)) - factorial_remainder(all) +
                           factorial_remainder(m) + factorial_remainder(rest);
@@ -132,54 +149,70 @@ double far_log(double n, double t, double& log_z) {
          binomial;
 }
 
-double first_guess(double n, double t) {
-  const double m = t - 1, rest = n - t;
-  return m < rest ? std::log((m + 0.1) / std::log1p(n / (m + 0.1))) : 2 * std::log(n) - std::log(2 * rest + 0.1);
+// out[i] = f(i), i = 0 .. size: for smooth f by the polynomial through a few Chebyshev nodes.
+template <class F>
+void tabulate(F&& f, int size, bool smooth, double* out) {
+  constexpr int kNodes = 8;
+  if (!smooth || size < kNodes) {
+    for (int i = 0; i <= size; ++i) out[i] = f(i);
+    return;
+  }
+  double x[kNodes], difference[kNodes];
+  for (int j = 0; j < kNodes; ++j) {
+    x[j] = 0.5 * size * (1 - std::cos((2 * j + 1) * (3.14159265358979323846 / (2 * kNodes))));
+    difference[j] = f(x[j]);
+  }
+  for (int order = 1; order < kNodes; ++order)
+    for (int j = kNodes - 1; j >= order; --j)
+      difference[j] = (difference[j] - difference[j - 1]) / (x[j] - x[j - order]);
+  for (int i = 0; i <= size; ++i) {
+    double value = difference[kNodes - 1];
+    for (int j = kNodes - 2; j >= 0; --j) value = value * (i - x[j]) + difference[j];
+    out[i] = value;
+  }
 }
 
-double log_factorial(double m) {
-  return m < 1 ? 0 : (m + 0.5) * std::log(m) - m + kHalfLogTwoPi + factorial_remainder(m);
-}
-
-// log(S(n, t) / (n - 1)!) for every 1 <= t <= n, n > kBand.
-double far_log_any(double n, double t, double& log_z) { return t < n ? far_log(n, t, log_z) : -log_factorial(n - 1); }
+constexpr int kMostSteps = 32;    // ratios at a time
+constexpr int kSmoothFrom = 200;  // S(n, t) is far from the steep end t = n when n - t exceeds this
 
 }  // namespace
 
 double log_stirling(int64_t n, int64_t t) {
+  const double customers = static_cast<double>(n), tables = static_cast<double>(t);
   if (n <= StirlingTable::kRows && t <= StirlingTable::kBand) {
     const auto table = stirling_table(n);
     const double* ratio = table->over_tables(static_cast<int32_t>(n), 1);
-    double sum = log_factorial(static_cast<double>(n - 1));
+    double sum = log_gamma(customers);
     for (int64_t i = 1; i < t; ++i) sum += std::log(ratio[i - 1]);
     return sum;
   }
-  const double customers = static_cast<double>(n), tables = static_cast<double>(t);
-  double log_z = first_guess(customers, tables);
-  return log_factorial(customers - 1) + far_log_any(customers, tables, log_z);
+  Saddle saddle(customers, tables);
+  return log_gamma(customers) + far_log(customers, tables, saddle);
 }
 
 void far_over_tables(int64_t n, int64_t t, int size, double* out) {
-  const double customers = static_cast<double>(n);
-  double log_z = first_guess(customers, static_cast<double>(t));
-  double before = far_log_any(customers, static_cast<double>(t), log_z);
-  for (int i = 0; i < size; ++i) {
-    const double after = far_log_any(customers, static_cast<double>(t + i + 1), log_z);
-    out[i] = std::exp(after - before);
-    before = after;
-  }
+  if (size <= 0) return;
+  const double customers = static_cast<double>(n), tables = static_cast<double>(t);
+  Saddle saddle(customers, tables);
+  double value[kMostSteps + 1];
+  // Gamma(t) S(n, t) is the smooth function: tables behave as a Poisson variable where they are few.
+  const auto f = [&](double i) { return far_log(customers, tables + i, saddle) + log_gamma(tables + i); };
+  const int steps = std::min(size, kMostSteps);
+  tabulate(f, steps, n - t - steps > kSmoothFrom, value);
+  for (int i = 0; i < steps; ++i) out[i] = std::exp(value[i + 1] - value[i]) / (tables + i);
+  far_over_tables(n, t + steps, size - steps, out + steps);
 }
 
 void far_over_customers(int64_t n, int64_t t, int size, double* out) {
-  const double tables = static_cast<double>(t);
-  double log_z = first_guess(static_cast<double>(n), tables);
-  double before = far_log_any(static_cast<double>(n), tables, log_z);
-  for (int i = 0; i < size; ++i) {
-    const double customers = static_cast<double>(n + i);
-    const double after = far_log_any(customers + 1, tables, log_z);
-    out[i] = customers * std::exp(after - before);
-    before = after;
-  }
+  if (size <= 0) return;
+  const double customers = static_cast<double>(n), tables = static_cast<double>(t);
+  Saddle saddle(customers, tables);
+  double value[kMostSteps + 1];
+  const auto f = [&](double i) { return far_log(customers + i, tables, saddle); };
+  const int steps = std::min(size, kMostSteps);
+  tabulate(f, steps, n - t > kSmoothFrom, value);
+  for (int i = 0; i < steps; ++i) out[i] = (customers + i) * std::exp(value[i + 1] - value[i]);
+  far_over_customers(n + steps, t, size - steps, out + steps);
 }
 
 }  // namespace countwise
