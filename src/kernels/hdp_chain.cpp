@@ -87,15 +87,24 @@ void HdpChain::sort_nodes() {
     if (!counted(node)) group_node_[place[model.group[node]]++] = static_cast<int32_t>(node);
 }
 
-// The sum over the group's nodes of -log q_j, q_j ~ Beta(alpha, N_j). -log q_j is distributed as the sum over i < N_j
-// of E_ij / (alpha + i) with standard exponential E_ij; so nodes of few customers, of which a group can have very many,
-// are drawn together: the E_ij of one i add up to a Gamma variable whose shape is the number of nodes with N_j > i.
+// -log q, q ~ Beta(alpha, n), which is distributed as the sum over i < n of E_i / (alpha + i) with standard exponential
+// E_i: cheaper than two gammas while n is small.
+static double minus_log_q(double a, int32_t n, Random& random) {
+  if (n > 6) return random.minus_log_beta(a, n);
+  double sum = 0;
+  for (int32_t i = 0; i < n; ++i) sum += random.exponential() / (a + i);
+  return sum;
+}
+
+// The sum over the group's nodes of -log q_j, q_j ~ Beta(alpha, N_j). Nodes of few customers, of which a group can have
+// very many, are drawn together: their exponentials of one i add up to a Gamma variable whose shape is the number of
+// nodes with N_j > i.
 double HdpChain::draw_rate(size_t group, Random& random) const {
   const double a = concentration[group];
   const int64_t *begin = &group_ptr_[group], few = few_ptr_[group];
   double sum = 0;
   if (few < 0) {
-    for (int64_t i = begin[0]; i < begin[1]; ++i) sum += random.minus_log_beta(a, total[group_node_[i]]);
+    for (int64_t i = begin[0]; i < begin[1]; ++i) sum += minus_log_q(a, total[group_node_[i]], random);
     return sum;
   }
   int32_t nodes_of[kFew + 1];

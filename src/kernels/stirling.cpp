@@ -95,8 +95,13 @@ double factorial_remainder(double m) {
   return m > 9 ? stirling_series(m) : log_gamma(m + 1) - (m + 0.5) * std::log(m) + m - kHalfLogTwoPi;
 }
 
-// sum over i = 1 .. n-1 of log(1 + z / i) = log Gamma(z + n) - log Gamma(z + 1) - log Gamma(n).
+// sum over i = 1 .. n-1 of log(1 + z / i) = log Gamma(z + n) - log Gamma(z + 1) - log Gamma(n), n > kHead.
 double log_product(double n, double z) {
+  if (z > n) {  // terms no larger than n log z
+    const double x = z + 1, y = z + n, all = n - 1;
+    return (x - 0.5) * std::log1p(all / x) + all * (std::log(y) - 1) + stirling_series(y) - stirling_series(x) -
+           log_gamma(n);
+  }
   double head = 1;
   for (int i = 1; i <= kHead; ++i) head *= (z + i) * (1.0 / i);
   const double x = kHead + 1;
