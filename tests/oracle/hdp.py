@@ -6,33 +6,27 @@ from math import lgamma, log
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
+from oracle.stirling import stirling_row
+
 LEAST, MOST = 1e-3, 4000.0  # bounds of the concentrations
-
-
-def stirling_row(n):
-    """[S(n, 0), S(n, 1), .. S(n, n)], unsigned, of the first kind: exact integers."""
-    row = [1]
-    for i in range(n):
-        row = [(row[t - 1] if t else 0) + (i * row[t] if t < len(row) else 0) for t in range(len(row) + 1)]
-    return row
 
 
 def seatings(parent, leaf_counts):
     """Every (customers, tables) of a tree, {node: [per value]}; ``leaf_counts`` are the rows at each leaf."""
-    children = [[j for j in range(len(parent)) if parent[j] == i] for i in range(len(parent))]
+    arity = len(next(iter(leaf_counts.values())))
 
-    def below(node):  # all ways to seat the subtree
+    def below(node):  # all ways to seat the customers of a subtree
         if node in leaf_counts:
-            combined = [{node: list(leaf_counts[node])}], [{}]
-            found = list(zip(*combined, strict=True))
+            found = [({node: list(leaf_counts[node])}, {})]
         else:
+            children = [j for j in range(len(parent)) if parent[j] == node]
             found = []
-            for parts in product(*(below(child) for child in children[node])):
-                customers = {k: v for part, _ in parts for k, v in part.items()}
-                tables = {k: v for _, part in parts for k, v in part.items()}
-                customers[node] = [sum(tables[c][k] for c in children[node]) for k in range(arity)]
+            for parts in product(*(below(child) for child in children)):
+                customers = {j: n for part, _ in parts for j, n in part.items()}
+                tables = {j: t for _, part in parts for j, t in part.items()}
+                customers[node] = [sum(tables[child][k] for child in children) for k in range(arity)]
                 found.append((customers, tables))
-        if node == 0:
+        if node == 0:  # the root's distribution is integrated out: it has no tables
             return found
         return [
             (customers, tables | {node: list(choice)})
@@ -40,8 +34,7 @@ def seatings(parent, leaf_counts):
             for choice in product(*(range(min(n, 1), n + 1) for n in customers[node]))
         ]
 
-    arity = len(next(iter(leaf_counts.values())))
-    return [(c, t) for c, t in below(0) if all((n > 0) <= (s > 0) for j in t for n, s in zip(c[j], t[j], strict=True))]
+    return below(0)
 
 
 def alpha_grid(prior, points=120):
@@ -64,18 +57,20 @@ def posterior(parent, leaf_counts, group, prior, root_concentration=2.0, points=
     The target is paper 000, eq. 11 with the root integrated out and the prior of the concentrations."""
     arity = len(next(iter(leaf_counts.values())))
     alpha, log_weight = alpha_grid(prior, points)
-    groups = sorted(set(group[1:]))
+    log_alpha, groups = np.log(alpha), sorted(set(group[1:]))
     total, mean, mean_alpha = 0.0, np.zeros((len(parent), arity)), {g: 0.0 for g in groups}
     shift = None
+    stirling = [stirling_row(n) for n in range(1 + max(sum(counts) for counts in zip(*leaf_counts.values(), strict=True)))]
+    rising = [log_rising(alpha, n) for n in range(1 + sum(map(sum, leaf_counts.values())))]
     for customers, tables in seatings(parent, leaf_counts):
         log_seating = -lgamma(sum(customers[0]) + root_concentration)
         log_seating += sum(lgamma(n + root_concentration / arity) for n in customers[0])
         for j, per_value in tables.items():
-            log_seating += sum(log(stirling_row(n)[t]) for n, t in zip(customers[j], per_value, strict=True) if n)
+            log_seating += sum(log(stirling[n][t]) for n, t in zip(customers[j], per_value, strict=True) if n)
         density = {}  # of each group's concentration, on the grid
         for g in groups:
             nodes = [j for j in tables if group[j] == g]
-            value = log_weight + sum(sum(tables[j]) * np.log(alpha) - log_rising(alpha, sum(customers[j])) for j in nodes)
+            value = log_weight + sum(sum(tables[j]) * log_alpha - rising[sum(customers[j])] for j in nodes)
             log_seating += log(np.exp(value - value.max()).sum()) + value.max()
             density[g] = np.exp(value - value.max()) / np.exp(value - value.max()).sum()
         shift = log_seating if shift is None else shift
