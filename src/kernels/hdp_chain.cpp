@@ -12,6 +12,15 @@ namespace {
 constexpr int32_t kFew = 32;        // leaves with so few rows are drawn together, see draw_rate
 constexpr int64_t kManyNodes = 64;  // ... in groups of more nodes than this
 
+// -log q, q ~ Beta(alpha, n), which is distributed as the sum over i < n of E_i / (alpha + i) with standard exponential
+// E_i: cheaper than two gammas while n is small.
+double minus_log_q(double a, int32_t n, Random& random) {
+  if (n > 6) return random.minus_log_beta(a, n);
+  double sum = 0;
+  for (int32_t i = 0; i < n; ++i) sum += random.exponential() / (a + i);
+  return sum;
+}
+
 }  // namespace
 
 HdpChain::HdpChain(const CountTreeView& view, const HdpModel& given)
@@ -85,15 +94,6 @@ void HdpChain::sort_nodes() {
   std::vector<int64_t> place(group_ptr_.begin(), group_ptr_.end() - 1);
   for (size_t node = 1; node < tree.n_nodes; ++node)
     if (!counted(node)) group_node_[place[model.group[node]]++] = static_cast<int32_t>(node);
-}
-
-// -log q, q ~ Beta(alpha, n), which is distributed as the sum over i < n of E_i / (alpha + i) with standard exponential
-// E_i: cheaper than two gammas while n is small.
-static double minus_log_q(double a, int32_t n, Random& random) {
-  if (n > 6) return random.minus_log_beta(a, n);
-  double sum = 0;
-  for (int32_t i = 0; i < n; ++i) sum += random.exponential() / (a + i);
-  return sum;
 }
 
 // The sum over the group's nodes of -log q_j, q_j ~ Beta(alpha, N_j). Nodes of few customers, of which a group can have

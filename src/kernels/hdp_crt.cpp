@@ -82,8 +82,8 @@ void CrtSweep::draw_all_tables(Random& random) {
   HdpChain& chain = chain_;
   const CountTreeView& tree = chain.tree;
   for (const int32_t node : inner_) {
-    std::copy(&fixed_cell_[tree.cell_ptr[node]], &fixed_cell_[tree.cell_ptr[node + 1]],
-              &chain.customers[tree.cell_ptr[node]]);
+    const int64_t begin = tree.cell_ptr[node], end = tree.cell_ptr[node + 1];
+    std::copy(fixed_cell_.begin() + begin, fixed_cell_.begin() + end, chain.customers.begin() + begin);
     chain.total[node] = fixed_total_[node];
   }
   for (const auto& at : chain.active_nodes) {

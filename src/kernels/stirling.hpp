@@ -13,7 +13,7 @@ namespace countwise {
 class StirlingTable {
  public:
   static constexpr int32_t kBand = 250;   // tables t: their number grows as the logarithm of the customers n
-  static constexpr int32_t kRows = 4096;  // with kBand: 16.4 MB at most
+  static constexpr int32_t kRows = 4096;  // with kBand: 16.2 MB at most
 
   explicit StirlingTable(int32_t n_max);
   int32_t n_max() const { return n_max_; }

@@ -58,9 +58,11 @@ def posterior(parent, leaf_counts, group, prior, root_concentration=2.0, points=
     arity = len(next(iter(leaf_counts.values())))
     alpha, log_weight = alpha_grid(prior, points)
     log_alpha, groups = np.log(alpha), sorted(set(group[1:]))
-    total, mean, mean_alpha = 0.0, np.zeros((len(parent), arity)), {g: 0.0 for g in groups}
+    total, mean, mean_alpha = 0.0, np.zeros((len(parent), arity)), dict.fromkeys(groups, 0.0)
     shift = None
-    stirling = [stirling_row(n) for n in range(1 + max(sum(counts) for counts in zip(*leaf_counts.values(), strict=True)))]
+    stirling = [
+        stirling_row(n) for n in range(1 + max(sum(counts) for counts in zip(*leaf_counts.values(), strict=True)))
+    ]
     rising = [log_rising(alpha, n) for n in range(1 + sum(map(sum, leaf_counts.values())))]
     for customers, tables in seatings(parent, leaf_counts):
         log_seating = -lgamma(sum(customers[0]) + root_concentration)

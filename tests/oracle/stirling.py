@@ -18,7 +18,7 @@ def exact_log(value):
 
 
 def log_shares(n, most, bits=400):
-    """[log(S(n, t) / (n - 1)!) for t = 1 .. most], the elementary symmetric sums of 1, 1/2, .. 1/(n - 1), in fixed-point numbers."""
+    """[log(S(n, t) / (n - 1)!) for t = 1 .. most]: elementary symmetric sums of 1 .. 1/(n - 1), in fixed point."""
     sums = [1 << bits] + [0] * (most - 1)
     for i in range(1, n):
         for t in range(most - 1, 0, -1):

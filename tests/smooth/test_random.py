@@ -72,7 +72,9 @@ def table_law(n, c):
     return law
 
 
-@pytest.mark.parametrize(("n", "c"), [(1, 3.0), (5, 0.5), (40, 10.0), (300, 1e-3), (300, 2.0), (300, 40.0), (300, 900.0)])
+@pytest.mark.parametrize(
+    ("n", "c"), [(1, 3.0), (5, 0.5), (40, 10.0), (300, 1e-3), (300, 2.0), (300, 40.0), (300, 900.0)]
+)
 def test_tables(n, c):
     found = np.bincount(draws("tables", c, n).astype(int), minlength=n + 1)
     expected = 20_000 * table_law(n, c)

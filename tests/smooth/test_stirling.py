@@ -33,7 +33,7 @@ def test_small_numbers_are_exact(n):
 def test_every_number_of_a_row(n):
     errors = np.abs(log_stirling(n, np.arange(1, n + 1)) - exact_logs(n))
     assert errors[:BAND].max() < 1e-11
-    assert errors[BAND:].max() < 2e-7
+    assert errors[BAND:].max() < 5e-8
 
 
 @pytest.mark.parametrize("n", [1024, 4096])
@@ -47,19 +47,22 @@ def test_ratios_beyond_the_band(n):
     logs, more = exact_logs(n), exact_logs(n + 1)
     for t in range(BAND, n, 7):
         size = min(20, n - t)
-        assert ratios(n, t, size, True, True) == pytest.approx(np.exp(np.diff(logs[t - 1 : t + size])), rel=1e-6)
-        assert ratios(n, t, 1, False, True) == pytest.approx(np.exp(more[t - 1] - logs[t - 1]), rel=1e-6)
+        assert ratios(n, t, size, True, True) == pytest.approx(np.exp(np.diff(logs[t - 1 : t + size])), rel=3e-8)
+        assert ratios(n, t, 1, False, True) == pytest.approx(np.exp(more[t - 1] - logs[t - 1]), rel=3e-8)
 
 
 @pytest.mark.parametrize("n", [4097, 60_000])
 def test_large_counts(n):
     logs, more = np.array(log_shares(n, 40)), np.array(log_shares(n + 5, 40))
-    from_asymptotic = log_stirling(n, np.arange(1, 41)) - log_stirling(n, 1)
-    assert np.abs(from_asymptotic - logs).max() < 2e-4
-    for t in (1, 2, 5, 18):
-        assert ratios(n, t, 20, True, True) == pytest.approx(np.exp(np.diff(logs[t - 1 : t + 20])), rel=3e-4)
+    errors = np.abs(log_stirling(n, np.arange(1, 41)) - log_stirling(n, 1) - logs)
+    assert errors.max() < 1.4e-4
+    assert errors[9:].max() < 3.2e-5
+    assert errors[29:].max() < 1.5e-6
+    for t in (1, 2, 5, 10, 18):
+        errors = np.abs(ratios(n, t, 20, True, True) / np.exp(np.diff(logs[t - 1 : t + 20])) - 1)
+        assert errors.max() < (1.5e-4 if t < 10 else 1.2e-5)
         growth = np.exp(more[t - 1] - logs[t - 1]) * np.prod(n + np.arange(5.0))
-        assert np.prod(ratios(n, t, 5, False, True)) == pytest.approx(growth, rel=1e-6)
+        assert np.prod(ratios(n, t, 5, False, True)) == pytest.approx(growth, rel=1e-7)
 
 
 def test_ratios_agree_with_the_recurrence_where_nothing_is_exact():
@@ -72,7 +75,7 @@ def test_ratios_agree_with_the_recurrence_where_nothing_is_exact():
 def test_interpolated_ratios_equal_single_ones():
     for n, t in [(4100, 1), (4100, 30), (4100, 3000), (1_000_000, 260)]:
         single = np.array([ratios(n, t + i, 1, True, True)[0] for i in range(20)])
-        assert ratios(n, t, 20, True, True) == pytest.approx(single, rel=3e-4 if t == 1 else 1e-5)
+        assert ratios(n, t, 20, True, True) == pytest.approx(single, rel=1e-4 if t == 1 else 1e-6)
         single = np.array([ratios(n + i, t, 1, False, True)[0] for i in range(20)])
         assert ratios(n, t, 20, False, True) == pytest.approx(single, rel=1e-7)
 
@@ -83,8 +86,8 @@ def test_the_two_forms_meet():
         near = np.array([ratios(n, i, size, True, False)[-1] for i in t])
         far = np.array([ratios(n, i, size, True, True)[-1] for i in t])
         errors = np.abs(far / near - 1)
-        assert errors.max() < 3e-4
-        assert errors[50:].max() < 1e-6
+        assert errors.max() < 1.4e-4
+        assert errors[50:].max() < 1e-7
 
 
 def test_both_ends():

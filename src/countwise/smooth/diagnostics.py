@@ -11,9 +11,9 @@ from countwise.errors import DataError
 def split_rhat(trace: FloatArray) -> FloatArray:
     """Potential scale reduction of every column; near 1 once the chains have mixed, below 1.1 or better 1.01.
 
-    Each chain is cut into halves, so that one chain is enough to see drift. With m half-chains of n draws, B / n the variance
-    of their means and W the mean of their variances, R-hat = sqrt(((n - 1) / n W + B / n) / W) (eq. 11.3-11.4). A
-    column that never moves has no R-hat: nan.
+    Each chain is cut into halves, so that one chain is enough to see drift. With m half-chains of n draws, B / n the
+    variance of their means and W the mean of their variances, R-hat = sqrt(((n - 1) / n W + B / n) / W) (eq.
+    11.3-11.4). A column that never moves has no R-hat: nan.
 
     ``trace`` is draws x columns, or chains x draws x columns.
 
@@ -30,8 +30,9 @@ def split_rhat(trace: FloatArray) -> FloatArray:
 def effective_sample_size(trace: FloatArray) -> FloatArray:
     """Independent draws that would be worth as much as those of every column, all chains together.
 
-    n_eff = m n / (1 + 2 sum_t rho_t) over m half-chains of n draws, rho_t = 1 - V_t / (2 var+) from the variogram V_t, summed to the
-    first odd lag T after which rho_{T+1} + rho_{T+2} < 0 (eq. 11.7-11.8). A column that never moves has none: nan.
+    n_eff = m n / (1 + 2 sum_t rho_t) over m half-chains of n draws, rho_t = 1 - V_t / (2 var+) from the variogram
+    V_t, summed to the first odd lag T after which rho_{T+1} + rho_{T+2} < 0 (eq. 11.7-11.8). A column that never
+    moves has none: nan.
 
     ``trace`` is draws x columns, or chains x draws x columns.
     """

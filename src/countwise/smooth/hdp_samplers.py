@@ -48,39 +48,47 @@ def sample_tree(
     """Posterior means of all distributions and concentrations of a tree, by Markov chain Monte Carlo.
 
     ``"gibbs"`` is the collapsed sampler of paper 000, section 4.4: distributions are integrated out, and every cell's
-    number of tables is drawn given all others. Cells of more than 21 possible numbers draw within a window of 21. The paper
-    centres it at the present number, which is not quite invariant (the chain's law becomes pi(t) pi(window of t)); here its
-    position around the present number is drawn first, so that the draw is an exact conditional one within a block of a
-    random partition. ``"crt"`` draws distributions from the root down and tables from the leaves up, each in one block given
-    the other. Both draw the concentrations by Beta and Gamma variables (Algorithm 5) after each sweep.
+    number of tables is drawn given all others. Cells of more than 21 possible numbers draw within a window of 21. The
+    paper centres it at the present number, which is not quite invariant (the chain's law becomes pi(t) pi(window of
+    t)); here its position around the present number is drawn first, so that the draw is an exact conditional one
+    within a block of a random partition. ``"crt"`` draws distributions from the root down and tables from the leaves
+    up, each in one block given the other. Both draw the concentrations by Beta and Gamma variables (Algorithm 5)
+    after each sweep.
 
-    The estimates average paper 000, eq. 12-14 over the sweeps: a node's values that have a cell get their means, and the
-    others ``absent`` times the parent's mean, absent_j = mean(w_j m_j) / mean(m_j) with w_j = alpha_j / (N_j + alpha_j) and m_j
-    the parent's mass of the values without a cell in j. As every sweep's estimate sums to 1, so does that of the means. Among
-    the values without a cell it keeps the parent's proportions. Precisions follow from the means of N_j and alpha_j as in
-    :func:`countwise.smooth.base.shrink`.
+    The estimates average paper 000, eq. 12-14 over the sweeps: a node's values that have a cell get their means, and
+    the others ``absent`` times the parent's mean, absent_j = mean(w_j m_j) / mean(m_j) with w_j = alpha_j / (N_j +
+    alpha_j) and m_j the parent's mass of the values without a cell in j. As every sweep's estimate sums to 1, so does
+    that of the means. Among the values without a cell it keeps the parent's proportions. Precisions follow from the
+    means of N_j and alpha_j as in :func:`countwise.smooth.base.shrink`.
 
     Parameters
     ----------
     tree : CountTree
         Whole counts.
-    group : array of n_nodes integers below ``n_groups``
+    group : array of n_nodes integers
         Nodes of one group share a concentration. The root's entry is not used: its concentration is fixed.
+    n_groups : int
+        Groups, numbered from 0.
     method : "gibbs" or "crt"
+        The sampler, as above.
     prior : (shape, rate) or None
         Gamma prior of the concentrations within [0.001, 4000]; None is shape 0 and rate 0, the paper's: 1 / alpha.
     root_concentration : float
         Pseudo-counts of the uniform distribution at the root.
     n_iter, burn_in : int
         Sweeps in all, and those before the averages start.
+    seed : int
+        The same seed gives the same result, whatever other threads do.
     keep_trace : bool
         Keep the concentrations of every sweep after burn-in.
     draw_node : int, optional
-        Draw this node's distribution ``n_draws`` times, at even distances over the sweeps after burn-in, each from the root
-        down the path: phi_j ~ Dirichlet(n_j + alpha_j phi_parent). A value so improbable that it underflows is 0.
+        Draw this node's distribution, at even distances over the sweeps after burn-in, each from the root down the
+        path: phi_j ~ Dirichlet(n_j + alpha_j phi_parent). A value so improbable that it underflows is 0.
+    n_draws : int
+        How many draws.
 
     """
-    _check(tree, method, n_iter, burn_in, draw_node)
+    _check(tree, method, n_iter, burn_in, draw_node, n_draws)
     shape, rate = (0.0, 0.0) if prior is None else prior
     smoothed = Smoothed(np.empty(tree.n_cells), np.empty(tree.n_nodes), True, np.empty(tree.n_nodes))
     concentration = np.empty(n_groups)
@@ -108,16 +116,19 @@ def sample_tree(
     return Sampled(smoothed, concentration, trace if keep_trace else None, None if draw_node is None else draws)
 
 
-def _check(tree: CountTree, method: str, n_iter: int, burn_in: int, draw_node: int | None) -> None:
+def _check(tree: CountTree, method: str, n_iter: int, burn_in: int, draw_node: int | None, n_draws: int) -> None:
     if method not in SAMPLERS:
         raise DataError(f"method={method!r} is not a sampler; choose one of {', '.join(SAMPLERS)}")
     if not 0 <= burn_in < n_iter:
         raise DataError(f"burn_in={burn_in} must not be negative and must leave sweeps of n_iter={n_iter} to average")
     if draw_node is not None and not 0 <= draw_node < tree.n_nodes:
         raise DataError(f"draw_node={draw_node} is not a node; the tree has {tree.n_nodes}")
+    if n_draws < 1:
+        raise DataError(f"n_draws must be at least 1, got {n_draws}; draw_node=None draws nothing")
     if not (tree.cell_count == np.floor(tree.cell_count)).all():
         raise DataError(f"HDP by sampling (method={method!r}) needs whole counts; weighted rows need method='vb'")
     if tree.n_cells and tree.total[0] > MAX_COUNT:
         raise DataError(
-            f"HDP by sampling (method={method!r}) counts to {MAX_COUNT:,}, got {tree.total[0]:,.0f} rows; use method='vb'"
+            f"HDP by sampling (method={method!r}) counts to {MAX_COUNT:,}, got {tree.total[0]:,.0f} rows; "
+            "use method='vb'"
         )
