@@ -110,6 +110,43 @@ def hls_fit(
     absent: FloatArray,
     precision: FloatArray,
 ) -> float: ...
+def hdp_gibbs(
+    tree: CountArrays,
+    group: IntArray,
+    shape: float,
+    rate: float,
+    root_concentration: float,
+    n_iter: int,
+    burn_in: int,
+    seed: int,
+    draw_node: int,
+    cell_proba: FloatArray,
+    absent: FloatArray,
+    precision: FloatArray,
+    concentration: FloatArray,
+    trace: FloatArray,
+    draws: FloatArray,
+) -> None: ...
+def hdp_crt(
+    tree: CountArrays,
+    group: IntArray,
+    shape: float,
+    rate: float,
+    root_concentration: float,
+    n_iter: int,
+    burn_in: int,
+    seed: int,
+    draw_node: int,
+    cell_proba: FloatArray,
+    absent: FloatArray,
+    precision: FloatArray,
+    concentration: FloatArray,
+    trace: FloatArray,
+    draws: FloatArray,
+) -> None: ...
+def log_stirling(n: OffsetArray, t: OffsetArray, out: FloatArray) -> None: ...
+def stirling_ratios(n: int, t: int, over_tables: bool, far: bool, out: FloatArray) -> None: ...
+def random_draws(kind: str, a: float, b: float, seed: int, out: FloatArray) -> None: ...
 def release_memory() -> None: ...
 def softmax_rows(n_rows: int, n_classes: int, n_threads: int, out: FloatArray) -> None: ...
 

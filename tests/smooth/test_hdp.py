@@ -146,8 +146,46 @@ def test_the_improper_prior_stays_within_bounds():
         ({"tying": "levels"}, "tying='levels'"),
         ({"prior": (0, 1)}, "prior"),
         ({"prior": 2}, "prior"),
+        ({"n_iter": 10.5}, "n_iter"),
+        ({"n_iter": 50, "burn_in": 50}, "burn_in=50"),
     ],
 )
 def test_wrong_parameters(wrong, message):
     with pytest.raises(DataError, match=message):
         HDP(**wrong).check()
+
+
+@pytest.mark.parametrize("tying", TYINGS)
+def test_the_three_methods_agree(tying):
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet(3 * rng.dirichlet(np.ones(4)), 12)
+    tree = one_parent([rng.multinomial(n, p) for n, p in zip(rng.integers(3, 60, 12), truth, strict=True)])
+    vb, gibbs, crt = (
+        dense_proba(tree, HDP(method, tying=tying, n_iter=4000, burn_in=200).smooth(tree, seed=1))
+        for method in ("vb", "gibbs", "crt")
+    )
+    assert gibbs == pytest.approx(crt, abs=0.01)
+    assert vb == pytest.approx(gibbs, abs=0.035)
+    assert np.abs(vb - gibbs).mean() < 0.006
+
+
+def test_a_chain_reports_on_itself():
+    tree = one_parent([[2, 0], [20, 5], [3, 3]])
+    chain = HDP("gibbs", n_iter=1000).sample(tree, draw_node=2)
+    assert chain.trace.shape == (900, 2)
+    assert chain.rhat[1] < 1.1
+    assert 50 < chain.effective_size[1] <= 900
+    assert chain.draws.shape == (200, 2)
+    assert chain.draws[:, 0].mean() == pytest.approx(dense_proba(tree, chain.smoothed)[2, 0], abs=0.03)
+    with pytest.raises(DataError, match="keep_trace"):
+        _ = HDP("crt").sample(tree, keep_trace=False).rhat
+    with pytest.raises(DataError, match="method='vb' is not a sampler"):
+        HDP().sample(tree)
+
+
+def test_classifiers_take_every_method():
+    X, y = cw.datasets.load("iris")
+    for method in ("gibbs", "crt"):
+        model = cw.NBClassifier(smoothing=HDP(method, n_iter=200)).fit(X, y)
+        assert (model.predict(X) == y).mean() > 0.9
+        np.testing.assert_array_equal(model.predict_proba(X), model.fit(X, y).predict_proba(X))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from countwise import _kernels
 from countwise.dtypes import FloatArray, IntArray
 from countwise.errors import DataError
 from countwise.smooth.base import Smoothed, Smoother, shrink
+from countwise.smooth.hdp_samplers import SAMPLERS, Sampled, sample_tree
 from countwise.tree.count_tree import CountTree
 
 TYINGS: dict[str, Callable[[CountTree], IntArray]] = {
@@ -20,7 +21,7 @@ TYINGS: dict[str, Callable[[CountTree], IntArray]] = {
     "single": lambda tree: np.minimum(tree.level, 1),
     "node": lambda tree: np.arange(tree.n_nodes, dtype=np.int32),
 }
-METHODS = ("vb", "gibbs", "crt")
+METHODS = ("vb", *SAMPLERS)
 ROOT_CONCENTRATION = 2.0  # of the distribution at the root around the uniform one; not learned
 
 
@@ -70,11 +71,15 @@ class HDP(Smoother):
     ----------
     method : {"vb", "gibbs", "crt"}, default "vb"
         "vb" is deterministic: expected numbers of tables in place of sampled ones, and a Newton step for each
-        concentration, until these stand still (6-15 sweeps). It works with weighted rows.
+        concentration, until the estimates stand still (about 10 sweeps). It works with weighted rows.
+        "gibbs" is the collapsed sampler of paper 000, "crt" an uncollapsed one; they average over sweeps, take some
+        hundred times longer, and need whole counts. See :func:`countwise.smooth.hdp_samplers.sample_tree`.
     tying : {"level", "parent", "single", "node"}, default "level"
         Which nodes share a concentration: those of a level, the children of a node, all, none.
     prior : (shape, rate) or None, default (2, 1)
         Gamma prior of the concentrations; None is the improper prior of paper 000.
+    n_iter, burn_in : int, default 1000 and 100
+        Sweeps of the samplers in all, and those before averages start.
 
     Examples
     --------
@@ -91,10 +96,14 @@ class HDP(Smoother):
         method: str = "vb",
         tying: str = "level",
         prior: tuple[float, float] | None = (2.0, 1.0),
+        n_iter: int = 1000,
+        burn_in: int = 100,
     ) -> None:
         self.method = method
         self.tying = tying
         self.prior = prior
+        self.n_iter = n_iter
+        self.burn_in = burn_in
 
     def check(self) -> None:
         """Names are known, the prior is a pair of positive numbers."""
@@ -106,6 +115,11 @@ class HDP(Smoother):
             pair = isinstance(self.prior, (tuple, list)) and len(self.prior) == 2
             if not pair or not all(isinstance(x, Real) and 0 < x < np.inf for x in self.prior):
                 raise DataError(f"prior must be two numbers > 0 (shape and rate) or None, got {self.prior!r}")
+        for name, value in (("n_iter", self.n_iter), ("burn_in", self.burn_in)):
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < 0:
+                raise DataError(f"{name} must be a whole number >= 0, got {value!r}")
+        if self.burn_in >= self.n_iter:
+            raise DataError(f"burn_in={self.burn_in} leaves no sweeps of n_iter={self.n_iter} to average")
 
     def fit_tree(self, tree: CountTree) -> HDPFit:
         """The variational fit itself."""
@@ -115,6 +129,34 @@ class HDP(Smoother):
         sweeps = _kernels.hdp_vb(tree.kernel_arrays, group, prior, ROOT_CONCENTRATION, counts, concentration)
         return HDPFit(counts, group, concentration, sweeps)
 
+    def sample(
+        self, tree: CountTree, seed: int = 0, keep_trace: bool = True, draw_node: int | None = None, n_draws: int = 200
+    ) -> Sampled:
+        """A chain itself, by "gibbs" or "crt": traces of the concentrations, R-hat, draws of one node's distribution.
+
+        >>> from countwise.tree.count_tree import single_node
+        >>> tree = single_node(np.array([8.0, 2.0]))
+        >>> HDP("gibbs").sample(tree, draw_node=0, n_draws=5).draws.shape
+        (5, 2)
+        """
+        group = TYINGS[self.tying](tree)
+        return sample_tree(
+            tree,
+            group,
+            int(group[-1]) + 1,
+            self.method,
+            self.prior,
+            ROOT_CONCENTRATION,
+            self.n_iter,
+            self.burn_in,
+            seed,
+            keep_trace,
+            draw_node,
+            n_draws,
+        )
+
     def smooth(self, tree: CountTree, seed: int = 0) -> Smoothed:
         """Probabilities at every node."""
-        return self.fit_tree(tree).smoothed(tree)
+        if self.method == "vb":
+            return self.fit_tree(tree).smoothed(tree)
+        return self.sample(tree, seed, keep_trace=False).smoothed
