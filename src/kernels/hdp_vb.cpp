@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kStart = 2.0, kLeast = 1e-3, kMost = 4000.0;  // concentrations
 constexpr double kLongestStep = 2.0;                           // in log concentration
-constexpr double kTolerance = 0.005;                           // of the probabilities
+constexpr double kTolerance = 0.01;                            // of the probabilities
 constexpr double kSlowest = 0.25, kFastest = 3.0;              // of what damped() finds
 constexpr int kMaxSweeps = 40;
 constexpr size_t kBlock = 512;  // cells whose numbers stay in the first-level cache
@@ -193,16 +193,16 @@ class Fit {
   // One Newton step in the logarithm of each concentration; true while any moves.
   bool move_concentrations() {
     add_totals();
-    double longest = 0;
+    bool moving = false;
     for (size_t g = 1; g < model_.n_groups; ++g) {
       const double before = alpha_[g], tables = model_.prior_shape + tables_[g];
       if (tables <= 0) continue;  // no rows, no prior: nothing to learn from
       alpha_[g] = std::clamp(before * std::exp(damped(g, newton_step(g, tables))), kLeast, kMost);
       pull_[g] = alpha_[g] * std::max(tables - 0.5, 0.5 * tables) / tables;  // about exp E log alpha
       moved_[g] = std::log(alpha_[g] / before);
-      longest = std::max(longest, std::fabs(moved_[g]) * influence(g));
+      moving = moving || std::fabs(moved_[g]) * influence(g) >= kTolerance;
     }
-    return longest >= kTolerance;
+    return moving;
   }
 
   // How far a row's probability moves with the logarithm of the concentration, about: p = (n + a q) / (N + a) moves by
