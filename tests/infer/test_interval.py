@@ -165,7 +165,7 @@ def labelled(n_rows=200, n_classes=3, seed=0):
 
 def test_shape_order_and_nesting():
     X, y = labelled()
-    model = cw.TANClassifier().fit(X, y)
+    model = cw.TANClassifier(tune=None).fit(X, y)
     X[3, 1] = "never met"
     proba, wide, narrow = model.predict_proba(X), model.predict_proba_interval(X), model.predict_proba_interval(X, 0.5)
     assert wide.shape == (200, 3, 2)
@@ -207,7 +207,7 @@ def test_every_smoother_and_one_attribute(smoothing):
 
 def test_a_value_never_met_leaves_the_interval_of_the_other_attributes():
     X, y = labelled()
-    model, less = cw.NBClassifier().fit(X, y), cw.BNClassifier({1: [], 2: [], 3: []}).fit(X, y)
+    model, less = (m.fit(X, y) for m in (cw.NBClassifier(tune=None), cw.BNClassifier({1: [], 2: [], 3: []}, tune=None)))
     strange = X.copy()
     strange[:, 0] = "never met"
     assert np.array_equal(model.predict_proba_interval(strange), less.predict_proba_interval(X))
@@ -227,13 +227,13 @@ def test_not_fitted():
 
 def test_more_rows_move_the_limits():
     X, y = labelled(600)
-    model = cw.TANClassifier().fit(X[:200], y[:200])
+    model = cw.TANClassifier(tune=None).fit(X[:200], y[:200])
     first = model.predict_proba_interval(X[:50])
     shard = pickle.loads(pickle.dumps(model))
     model.partial_fit(X[200:], y[200:])
     more = model.predict_proba_interval(X[:50])
     assert np.ptp(more, axis=2).mean() < 0.7 * np.ptp(first, axis=2).mean()
-    other = cw.BNClassifier(shard.structure_).fit(X[:200], y[:200])
+    other = cw.BNClassifier(shard.structure_, tune=None).fit(X[:200], y[:200])
     other.partial_fit(X[200:], y[200:])
     assert np.array_equal(other.predict_proba_interval(X[:50]), more)
     assert np.array_equal(shard.predict_proba_interval(X[:50]), first)

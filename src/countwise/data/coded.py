@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,6 +37,14 @@ class CodedBatch:
         weights = None if self.weights is None else self.weights[rows]
         n_rows = len(codes[0]) if codes else int(np.count_nonzero(rows))
         return CodedBatch(codes, target, weights, n_rows)
+
+    def distinct(self) -> CodedBatch:
+        """Equal rows of one class as one row with the sum of their weights, in an order that depends on the codes."""
+        assert self.target is not None
+        table = np.column_stack([*self.codes, self.target]).astype(np.uint32)
+        _, first, same = np.unique(table.view(f"V{table.shape[1] * 4}"), return_index=True, return_inverse=True)
+        weights = np.bincount(same.reshape(-1), self.weights, minlength=len(first)).astype(np.float64)
+        return replace(self.select(first), weights=weights)
 
 
 class PickedRows:

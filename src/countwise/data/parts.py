@@ -32,16 +32,18 @@ def part_of(codes: Sequence[CodeArray], n_parts: int, seed: int) -> np.ndarray:
     return (x % np.uint64(n_parts)).astype(np.int64)
 
 
-def deal(data: CodedData, n_parts: int, n_wanted: int, seed: int) -> list[OffsetArray]:
-    """One pass: the positions of the rows of each of the first ``n_wanted`` parts."""
+def deal(data: CodedData, n_parts: int, n_wanted: int, seed: int) -> list[tuple[OffsetArray, float]]:
+    """One pass: the positions of the rows of each of the first ``n_wanted`` parts, and the weight of the part."""
     found: list[list[OffsetArray]] = [[] for _ in range(n_wanted)]
+    weights = np.zeros(n_parts)
     first = 0
     for batch in data.batches("dealing rows"):
         parts = part_of(batch.codes, n_parts, seed)
+        weights += np.bincount(parts, batch.weights, minlength=n_parts)
         for part, positions in enumerate(found):
             positions.append(first + np.flatnonzero(parts == part))
         first += batch.n_rows
-    return [np.concatenate(positions) for positions in found]
+    return [(np.concatenate(positions), float(weight)) for positions, weight in zip(found, weights, strict=False)]
 
 
 class WithoutRows(Source):

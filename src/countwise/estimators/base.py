@@ -23,11 +23,11 @@ from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
 from countwise.estimators.door import (
     all_or_nothing,
-    check_tune,
     memory_bytes,
     prediction_source,
     seed_of,
     training_source,
+    wants_tuning,
 )
 from countwise.estimators.learn import Plan, coded_memory, learn, tune_honestly
 from countwise.infer.explain import Explanation, explanation
@@ -68,10 +68,11 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         How numbers become bins: "mdlp", "equal-width", "equal-frequency", "k-means", "tree", or an object.
     categorical_features : "from_dtype" or sequence, default "from_dtype"
         Columns that are categories: by type (category, string, bool), or names, positions or a mask.
-    tune : "loo" or None, default None
+    tune : "auto", "loo" or None, default "auto"
         "loo" fits how strongly to smooth, how far to trust the sum of the evidence (temperature) and class biases by
-        the leave-one-out log loss of the class, on rows that did not choose structure and cut points. For
-        ``smoothing="hdp"``.
+        the leave-one-out log loss of the class, on rows that did not choose structure and cut points. It needs
+        ``smoothing="hdp"``. "auto" does so in ``fit`` where the smoothing allows it, and not in ``partial_fit``,
+        whose first rows may be few. None leaves the network as smoothed, in a third of the time.
     tune_rows : int, default 15000
         Most rows to tune by.
     max_memory : int, str or None
@@ -91,7 +92,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     n_parameters_ : int
         Probabilities that the model holds.
     n_passes_ : int
-        Passes over the data after the schema pass.
+        Passes over the data after the first one, those of tuning included.
     codec_ : Codec
         Categories and cut points of every column.
     tuning_ : Tuning or None
@@ -107,7 +108,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         smoothing: str | Smoother = "hdp",
         discretiser: str | Discretiser = "mdlp",
         categorical_features: str | Sequence[Any] = "from_dtype",
-        tune: str | None = None,
+        tune: str | None = "auto",
         tune_rows: int = 15_000,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
@@ -174,7 +175,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             Row weights; an integer weight equals that many repetitions.
 
         """
-        return self._fit(X, y, sample_weight, None)
+        return self._fit(X, y, sample_weight, None, self.tune)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the counts.
@@ -184,7 +185,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         attributes concerned. Smoothing runs at the next prediction.
         """
         if not hasattr(self, "codec_"):
-            return self._fit(X, y, sample_weight, None if classes is None else np.unique(classes))
+            known, tune = None if classes is None else np.unique(classes), None if self.tune == "auto" else self.tune
+            return self._fit(X, y, sample_weight, known, tune)
         source, _ = training_source(self, X, y, sample_weight, reset=False, classes=self.classes_)
         if not source.in_memory:
             raise DataError("partial_fit takes tables in memory; use fit(source), or one call for each batch")
@@ -198,9 +200,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self._derived = Derived()
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, classes: AnyArray | None) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, classes: AnyArray | None, tune: str | None) -> Self:
         smoother = as_smoother(self.smoothing)
-        check_tune(self.tune, self.tune_rows, smoother)
+        tuned = wants_tuning(tune, self.tune_rows, smoother)
         self._check_params()
         plan = Plan(
             as_discretiser(self.discretiser),
@@ -216,7 +218,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             if learned.held is not None:
                 candidates = smoother.candidates
                 smoother = learned.held.choose(candidates, learned.data, trees, class_counts, plan.seed, plan.threads)
-            tuning = tune_honestly(self, source, labels, learned, smoother, plan) if self.tune else None
+            tuning = tune_honestly(self, source, labels, learned, smoother, plan) if tuned else None
             parameters = smooth_network(trees, class_counts, smoother, plan.seed, plan.threads, tuning)
         self.codec_, self.classes_, self.structure_ = learned.codec, learned.codec.classes, learned.structure
         self.trees_, self.class_counts_ = trees, class_counts

@@ -51,18 +51,18 @@ def seed_of(random_state: Any) -> int:
     return int(random_state)
 
 
-def check_tune(tune: Any, tune_rows: Any, smoother: Smoother) -> None:
-    """``tune`` is a known way, for a smoother that it works with."""
-    if tune is None:
-        return
-    if tune != "loo":
-        raise DataError(f"tune={tune!r} is not known; choose 'loo' or None")
-    if not isinstance(smoother, HDP) or smoother.method != "vb" or smoother.tying not in ("level", "single"):
+def wants_tuning(tune: Any, tune_rows: Any, smoother: Smoother) -> bool:
+    """What ``tune`` means for this smoother; "auto" tunes where it can."""
+    if tune not in ("auto", "loo", None):
+        raise DataError(f"tune={tune!r} is not known; choose 'auto', 'loo' or None")
+    if not isinstance(tune_rows, Integral) or isinstance(tune_rows, bool) or tune_rows < 1:
+        raise DataError(f"tune_rows must be a whole number >= 1, got {tune_rows!r}")
+    possible = isinstance(smoother, HDP) and smoother.method == "vb" and smoother.tying in ("level", "single")
+    if tune == "loo" and not possible:
         raise DataError(
             f"tune='loo' needs smoothing='hdp', by method 'vb' and tying 'level' or 'single'; got {smoother!r}"
         )
-    if not isinstance(tune_rows, Integral) or isinstance(tune_rows, bool) or tune_rows < 1:
-        raise DataError(f"tune_rows must be a whole number >= 1, got {tune_rows!r}")
+    return tune is not None and possible
 
 
 @contextmanager

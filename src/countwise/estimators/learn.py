@@ -18,7 +18,7 @@ from countwise.dtypes import AnyArray, FloatArray, code_dtype
 from countwise.estimators.door import check_classes, first_batch
 from countwise.infer.holdout import HeldRows
 from countwise.infer.tuning import RowLoss, Tuning, mean_tuning, tune
-from countwise.smooth.hdp import HDP
+from countwise.smooth import HDP, Smoother
 from countwise.structure import Structure
 from countwise.tree.context import ContextTree, count_trees
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from countwise.estimators.base import NetworkClassifier
 
 N_PARTS = 3  # that tune in turn; one is enough where rows abound
-FEWEST_ROWS = 10  # of a part, and outside it; with fewer the priors would decide alone
+FEWEST_ROWS = 10  # of a part, and outside it, as weights; with fewer the priors would decide alone
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,12 @@ def learn(
     """All passes. ``hold`` keeps a sample of the rows; classes are those of ``like``, if given."""
     schema = learn_schema(source, plan.discretiser, plan.categorical, plan.threads)
     codec, target = schema.codec, schema.target if labels is None else None
-    if like is not None:
-        codec, target = replace(codec, classes=like.codec.classes), like.target
+    if like is not None:  # a part may leave a column without values, or a class without rows
+        columns = tuple(
+            other if own.arity == own.has_missing else own
+            for own, other in zip(codec.columns, like.codec.columns, strict=True)
+        )
+        codec, target = Codec(columns, like.codec.classes), like.target
     elif labels is not None:
         codec = replace(codec, classes=labels)
     check_classes(codec.classes)
@@ -94,7 +98,7 @@ def coded_memory(source: Source, codec: Codec, threads: int) -> CodedBatch:
 
 
 def tune_honestly(
-    model: NetworkClassifier, source: Source, labels: AnyArray | None, learned: Learned, smoother: HDP, plan: Plan
+    model: NetworkClassifier, source: Source, labels: AnyArray | None, learned: Learned, smoother: Smoother, plan: Plan
 ) -> Tuning | None:
     """What parts of the rows say about a network that was learned without them; None if there are too few rows.
 
@@ -102,17 +106,19 @@ def tune_honestly(
     again without each part; counts and smoothing then take all rows, and the part, each row left out in turn, tunes.
     The few numbers found are averaged over the parts.
     """
+    assert isinstance(smoother, HDP)
     weight, limit = float(learned.class_counts.sum()), model.tune_rows
     n_used = N_PARTS if weight <= 10 * limit else 1
     n_parts = max(N_PARTS, math.ceil(n_used * weight / limit))
     found = []
-    for dealt in deal(learned.data, n_parts, n_used, plan.seed):
-        positions = dealt[: 2 * limit]  # a row that is repeated without end would fill its part
-        if not FEWEST_ROWS <= len(positions) <= learned.data.n_rows - FEWEST_ROWS:
+    for dealt, dealt_weight in deal(learned.data, n_parts, n_used, plan.seed):
+        if not FEWEST_ROWS <= dealt_weight <= weight - FEWEST_ROWS:
             continue
+        positions = dealt[: 2 * limit]  # a row that is repeated without end would fill its part
         rest = learn(model, WithoutRows(source, positions), labels, plan, like=learned)
         data = coded_data(source, rest.codec, learned.target, learned.data.n_rows, plan.threads)
         rows = PickedRows(positions)
         trees, class_counts = count_trees(data, rest.structure.families, plan.threads, plan.memory, rows.watch)
         found.append(tune(RowLoss(trees, class_counts, smoother, data.arity, rows.batch, plan.threads)))
+        learned.data.n_passes += 1 + rest.data.n_passes + data.n_passes
     return mean_tuning(found) if found else None

@@ -68,6 +68,7 @@ class RowLoss:
         rows: CodedBatch,
         threads: int,
     ) -> None:
+        rows = rows.distinct()  # neither order nor repetition of rows may show, and there are fewer to judge
         self.threads, self.n_classes = threads, len(class_counts)
         self.n_levels = max((tree.counts.n_levels for tree in trees), default=1)
         self.kernel = _kernels.PathLoss(
