@@ -154,8 +154,8 @@ def test_kinds_of_frames(name, kind):
 def test_passes(name):
     X, y = frame()
     assert MODELS[name](tune=None).fit(X, y).n_passes_ == PASSES[name]
-    # Tuning deals the rows, then for each of three parts: a first look, learning without it, counting all rows.
-    assert MODELS[name]().fit(X, y).n_passes_ == PASSES[name] + 1 + 3 * (1 + PASSES[name] + 1)
+    # Tuning deals the rows, then for each of two parts: a first look, learning without it, counting all rows.
+    assert MODELS[name]().fit(X, y).n_passes_ == PASSES[name] + 1 + 2 * (1 + PASSES[name] + 1)
 
 
 # Pieces

@@ -20,7 +20,7 @@ from countwise.tree.context import ContextTree
 
 # Standard deviations of the normal priors around 0, which is no change.
 FACTOR_SD, TEMPERATURE_SD, BIAS_SD, LEVEL_SD = 5.0, 1.0, 0.5, 0.5
-MAX_STEPS, TOLERANCE = 50, 1e-6  # of each of two stages; relative to the loss
+MAX_STEPS, TOLERANCE = 50, 1e-5  # of each of two stages; relative to the loss
 
 
 @dataclass(frozen=True, eq=False)
