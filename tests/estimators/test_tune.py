@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import countwise as cw
-from countwise.data.parts import WithoutRows, deal, part_of
+from countwise.data.parts import WithoutRows, deal, part_of, row_keys
 from countwise.errors import DataError
 from countwise.estimators import learn as learning
 from countwise.evaluate import log_loss
@@ -51,8 +51,8 @@ def test_structure_and_cuts_of_a_part_do_not_see_its_labels(monkeypatch):
     model = cw.KDBClassifier(k=2, tune="loo", discretiser=cw.EqualFrequency(5)).fit(X, y)
     first = list(seen)
     assert len(first) == 2
-    codes = [column.encode(X[:, i]) for i, column in enumerate(model.codec_.columns)]
-    part = part_of(codes, 2, 0) == 0
+    batch = next(iter(learning_source(model, X, y)[0].batches()))
+    part = part_of(row_keys(batch, model.codec_), 2, 0) == 0
     assert 250 < part.sum() < 350
     shuffled = y.copy()
     shuffled[part] = np.random.default_rng(0).permutation(shuffled[part])
@@ -129,8 +129,7 @@ def test_parts_are_even_and_sources_without_them_complete():
     X, y = noisy_copies(600)
     model = cw.NBClassifier(discretiser=cw.EqualFrequency(9)).fit(X, y)
     source, labels = learning_source(model, X, y)
-    data = learning.coded_data(source, model.codec_, None, 600, 1)
-    parts, weights = zip(*deal(data, 3, 3, 0), strict=True)
+    parts, weights = zip(*deal(source, model.codec_, 3, 3, 0), strict=True)
     assert weights == tuple(len(part) for part in parts)
     assert sorted(np.concatenate(parts).tolist()) == list(range(600))
     assert all(150 < len(part) < 250 for part in parts)

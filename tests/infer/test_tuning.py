@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from countwise import _kernels
-from countwise.infer.tuning import RowLoss, Tuning, mean_tuning, tune
+from countwise.infer.tuning import RowLoss, Tuning, tune
 from countwise.smooth import dense_proba
 from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION
 from countwise.tree.context import Family, build_trees
@@ -150,18 +150,33 @@ def test_tuning_lowers_the_loss_and_cools_a_doubled_network():
     twice = Table(np.column_stack([a, a, a]), y, [2, 2, 2], 2)  # the same evidence three times
     trees = build_trees(twice.batch(), [Family(i, ()) for i in range(3)], twice.arity, 2)
     loss = RowLoss(trees, np.bincount(y).astype(float), HDP(), twice.arity, twice.batch(), 1)
-    tuning = tune(loss)
-    assert tuning.temperature == pytest.approx(1 / 3, rel=0.1)
+    tuning = tune([loss])
+    assert tuning.temperature < 0.5
     log_factor = np.log(tuning.factor_of(np.arange(loss.n_levels)))
     tuned = loss(log_factor, np.log(tuning.temperature), tuning.bias)[0]
-    assert tuned < loss(np.zeros(loss.n_levels), 0.0, np.zeros(2))[0] - 100
+    once = loss(np.zeros(loss.n_levels), np.log(1 / 3), np.zeros(2))[0]
+    assert tuned == pytest.approx(once, abs=1.0)
+    assert once < loss(np.zeros(loss.n_levels), 0.0, np.zeros(2))[0] - 100
 
 
-def test_mean_tuning_of_different_depths():
-    a = Tuning(np.array([1.0, 4.0]), 1.0, np.array([0.0, 1.0]))
-    b = Tuning(np.array([1.0]), 0.25, np.array([0.0, -1.0]))
-    mean = mean_tuning([a, b])
-    assert mean.level_factor == pytest.approx([1.0, 2.0])
-    assert mean.temperature == pytest.approx(0.5)
-    assert mean.bias == pytest.approx([0.0, 0.0])
-    assert mean.factor_of(np.array([0, 1, 2, 7])) == pytest.approx([1.0, 1.0, 2.0, 2.0])
+def test_parts_of_different_depths_are_tuned_together():
+    table = a_table(400)
+    deep = row_loss(table)
+    trees = build_trees(table.batch(), [Family(i, ()) for i in range(3)], table.arity, table.n_classes)
+    flat = RowLoss(trees, np.bincount(table.y).astype(float), HDP(), table.arity, table.batch(), 1)
+    tuning = tune([flat, deep])
+    assert len(tuning.level_factor) == deep.n_levels - 1
+
+    def total(log_factor, log_temperature, bias):
+        return sum(part(log_factor[: part.n_levels], log_temperature, bias)[0] for part in (flat, deep))
+
+    at = np.log(tuning.factor_of(np.arange(deep.n_levels))), np.log(tuning.temperature), tuning.bias
+    assert total(*at) < total(np.zeros(deep.n_levels), 0.0, np.zeros(3))
+    for step in (-0.3, 0.3):  # near an optimum of loss and prior
+        assert total(at[0] + step, at[1], at[2]) > total(*at) - 1.0
+        assert total(at[0], at[1] + step, at[2]) > total(*at) - 0.2
+
+
+def test_factors_of_deeper_levels():
+    tuning = Tuning(np.array([1.0, 2.0]), 1.0, np.zeros(2))
+    assert tuning.factor_of(np.array([0, 1, 2, 7])) == pytest.approx([1.0, 1.0, 2.0, 2.0])

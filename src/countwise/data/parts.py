@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from countwise.data.coded import CodedData
+from countwise.data.codec import Codec, NumberCodec
+from countwise.data.columns import as_numbers
 from countwise.data.source import RawBatch, Source, take_rows
-from countwise.dtypes import CodeArray, OffsetArray
+from countwise.dtypes import OffsetArray
 
 MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # multipliers of splitmix64
 
 
-def part_of(codes: Sequence[CodeArray], n_parts: int, seed: int) -> np.ndarray:
-    """The part of each row, 0 .. n_parts - 1: a hash of its codes.
+def part_of(keys: Sequence[np.ndarray], n_parts: int, seed: int) -> np.ndarray:
+    """The part of each row, 0 .. n_parts - 1: a hash of its values, given as unsigned integers, column by column.
 
     Equal rows share a part, so that neither the order of the rows nor whether they are repeated or weighted matters,
     and no part holds a copy of a row of another.
@@ -22,8 +23,8 @@ def part_of(codes: Sequence[CodeArray], n_parts: int, seed: int) -> np.ndarray:
     >>> part_of([np.array([0, 1, 2, 0, 1, 2], np.uint8)], 3, seed=0).tolist()
     [0, 0, 2, 0, 0, 2]
     """
-    x = np.full(len(codes[0]), seed * 0x9E3779B97F4A7C15 % 2**64, np.uint64)
-    for column in codes:
+    x = np.full(len(keys[0]), seed * 0x9E3779B97F4A7C15 % 2**64, np.uint64)
+    for column in keys:
         x ^= column
         x *= MIX[0]
         x ^= x >> np.uint64(29)
@@ -32,13 +33,30 @@ def part_of(codes: Sequence[CodeArray], n_parts: int, seed: int) -> np.ndarray:
     return (x % np.uint64(n_parts)).astype(np.int64)
 
 
-def deal(data: CodedData, n_parts: int, n_wanted: int, seed: int) -> list[tuple[OffsetArray, float]]:
-    """One pass: the positions of the rows of each of the first ``n_wanted`` parts, and the weight of the part."""
+def row_keys(batch: RawBatch, codec: Codec) -> list[np.ndarray]:
+    """Every column as unsigned integers: codes of categories, bits of numbers. Bins would make too many rows equal."""
+    keys: list[np.ndarray] = []
+    for column, own in zip(batch.columns, codec.columns, strict=True):
+        if isinstance(own, NumberCodec):
+            numbers = as_numbers(column, own.name) + 0.0  # a copy, in which -0.0 is 0.0
+            numbers[np.isnan(numbers)] = np.nan
+            keys.append(numbers.view(np.uint64))
+        else:
+            keys.append(own.encode(column))
+    return keys
+
+
+def deal(source: Source, codec: Codec, n_parts: int, n_wanted: int, seed: int) -> list[tuple[OffsetArray, float]]:
+    """One pass: the positions of the rows of each of the first ``n_wanted`` parts, and the weight of the part.
+
+    Rows of weight 0 are no rows.
+    """
     found: list[list[OffsetArray]] = [[] for _ in range(n_wanted)]
     weights = np.zeros(n_parts)
     first = 0
-    for batch in data.batches("dealing rows"):
-        parts = part_of(batch.codes, n_parts, seed)
+    for raw in source.batches():
+        batch = raw.without_zero_weights()
+        parts = part_of(row_keys(batch, codec), n_parts, seed)
         weights += np.bincount(parts, batch.weights, minlength=n_parts)
         for part, positions in enumerate(found):
             positions.append(first + np.flatnonzero(parts == part))

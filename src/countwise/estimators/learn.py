@@ -17,7 +17,7 @@ from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray, code_dtype
 from countwise.estimators.door import check_classes, first_batch
 from countwise.infer.holdout import HeldRows
-from countwise.infer.tuning import RowLoss, Tuning, mean_tuning, tune
+from countwise.infer.tuning import RowLoss, Tuning, tune
 from countwise.smooth import HDP, Smoother
 from countwise.structure import Structure
 from countwise.tree.context import ContextTree, count_trees
@@ -104,14 +104,15 @@ def tune_honestly(
 
     Rows that have chosen the parents or the cut points think too well of them. So cut points and structure are learned
     again without each part; counts and smoothing then take all rows, and the part, each row left out in turn, tunes.
-    The few numbers found are averaged over the parts.
+    The few numbers are the same for all parts.
     """
     assert isinstance(smoother, HDP)
     weight, limit = float(learned.class_counts.sum()), model.tune_rows
     n_used = N_PARTS if weight <= 10 * limit else 1
     n_parts = max(N_PARTS, math.ceil(n_used * weight / limit))
-    found = []
-    for dealt, dealt_weight in deal(learned.data, n_parts, n_used, plan.seed):
+    losses = []
+    learned.data.n_passes += 1
+    for dealt, dealt_weight in deal(source, learned.codec, n_parts, n_used, plan.seed):
         if not FEWEST_ROWS <= dealt_weight <= weight - FEWEST_ROWS:
             continue
         positions = dealt[: 2 * limit]  # a row that is repeated without end would fill its part
@@ -119,6 +120,6 @@ def tune_honestly(
         data = coded_data(source, rest.codec, learned.target, learned.data.n_rows, plan.threads)
         rows = PickedRows(positions)
         trees, class_counts = count_trees(data, rest.structure.families, plan.threads, plan.memory, rows.watch)
-        found.append(tune(RowLoss(trees, class_counts, smoother, data.arity, rows.batch, plan.threads)))
+        losses.append(RowLoss(trees, class_counts, smoother, data.arity, rows.batch, plan.threads))
         learned.data.n_passes += 1 + rest.data.n_passes + data.n_passes
-    return mean_tuning(found) if found else None
+    return tune(losses) if losses else None

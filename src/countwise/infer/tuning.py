@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from countwise.tree.context import ContextTree
 
 # Standard deviations of the normal priors around 0, which is no change.
 FACTOR_SD, TEMPERATURE_SD, BIAS_SD, LEVEL_SD = 5.0, 1.0, 0.5, 0.5
+FARTHEST = 3.0  # standard deviations
 MAX_STEPS, TOLERANCE = 50, 1e-5  # of each of two stages; relative to the loss
 
 
@@ -38,22 +40,6 @@ class Tuning:
         """The factor for nodes of these levels; the root's is 1."""
         factors = np.concatenate([[1.0], self.level_factor])
         return factors[np.minimum(level, len(factors) - 1)]
-
-
-def mean_tuning(parts: Sequence[Tuning]) -> Tuning:
-    """The average of what several parts of the data say, on the logarithmic scale of the parameters.
-
-    >>> one = Tuning(np.array([2.0]), 0.5, np.zeros(2))
-    >>> float(mean_tuning([one, Tuning(np.array([8.0]), 0.5, np.zeros(2))]).level_factor[0])
-    4.0
-    """
-    depth = max(len(part.level_factor) for part in parts)
-    factors = [np.log(part.factor_of(np.arange(1, depth + 1))) for part in parts]
-    return Tuning(
-        np.exp(np.mean(factors, axis=0)),
-        float(np.exp(np.mean([np.log(part.temperature) for part in parts]))),
-        np.mean([part.bias for part in parts], axis=0),
-    )
 
 
 class RowLoss:
@@ -102,26 +88,36 @@ class RowLoss:
         return loss, d_factor, temperature * float(d_weight.sum()), d_bias
 
 
-def tune(loss: RowLoss) -> Tuning:
-    """The tuning of least loss plus prior: one factor, temperature and biases first, then a factor for each level."""
+def tune(parts: Sequence[RowLoss]) -> Tuning:
+    """The tuning of least loss, summed over the parts, plus prior.
+
+    One factor, temperature and biases come first, then a factor for each level. Strong smoothing and a low temperature
+    can do the same, so the parts are tuned together: an average of what each prefers could be far from both.
+    """
     from scipy.optimize import minimize
 
-    n_levels, n_classes = loss.n_levels - 1, loss.n_classes
+    n_levels, n_classes = max(part.n_levels for part in parts) - 1, parts[0].n_classes
     scales = np.array([FACTOR_SD, TEMPERATURE_SD, *[BIAS_SD] * n_classes, *[LEVEL_SD] * n_levels])
 
     def objective(x: FloatArray) -> tuple[float, FloatArray]:
-        theta = x * scales[: len(x)]  # in units of the priors, which makes the problem round
-        log_factor = np.full(loss.n_levels, theta[0])
-        log_factor[1:] += theta[2 + n_classes :] if len(x) > 2 + n_classes else 0.0
-        value, d_factor, d_temperature, d_bias = loss(log_factor, theta[1], theta[2 : 2 + n_classes])
-        gradient = np.concatenate([[d_factor[1:].sum(), d_temperature], d_bias, d_factor[1:]])[: len(x)]
-        return value + 0.5 * float(x @ x), gradient * scales[: len(x)] + x
+        theta = np.zeros(len(scales))
+        theta[: len(x)] = x * scales[: len(x)]  # in units of the priors, which makes the problem round
+        log_factor = theta[0] + np.concatenate([[0.0], theta[2 + n_classes :]])
+        value, gradient = 0.5 * float(x @ x), np.zeros(len(scales))
+        for part in parts:
+            loss, d_factor, d_temperature, d_bias = part(
+                log_factor[: part.n_levels], theta[1], theta[2 : 2 + n_classes]
+            )
+            value += loss
+            gradient[:2] += d_factor[1:].sum(), d_temperature
+            gradient[2 : 2 + n_classes] += d_bias
+            gradient[2 + n_classes : 1 + n_classes + part.n_levels] += d_factor[1:]
+        return value, (gradient * scales)[: len(x)] + x
 
     def best(start: FloatArray) -> FloatArray:
-        found = minimize(
-            objective, start, jac=True, method="L-BFGS-B", options={"maxiter": MAX_STEPS, "ftol": TOLERANCE}
-        )
-        return np.asarray(found.x)
+        bounds = [(-FARTHEST, FARTHEST)] * len(start)  # a long step of the line search must not overflow
+        limits: Any = {"maxiter": MAX_STEPS, "ftol": TOLERANCE}
+        return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=limits).x)
 
     coarse = best(np.zeros(2 + n_classes))
     theta = best(np.concatenate([coarse, np.zeros(n_levels)])) * scales
