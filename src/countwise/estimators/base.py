@@ -147,6 +147,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:
         """The structure to count, from as many passes as it takes."""
 
+    _selects = False  # whether _select looks at the counts
+
     def _select(
         self, data: CodedData, structure: Structure, trees: list[ContextTree], class_counts: FloatArray
     ) -> tuple[Structure, list[ContextTree], dict[str, Any]]:

@@ -63,7 +63,11 @@ def learn(
     hold: bool = False,
     like: Learned | None = None,
 ) -> Learned:
-    """All passes. ``hold`` keeps a sample of the rows; classes are those of ``like``, if given."""
+    """All passes. ``hold`` keeps a sample of the rows.
+
+    With ``like`` the source is a part of the rows of that: classes are the same, and counts that do not choose the
+    structure are left out.
+    """
     schema = learn_schema(source, plan.discretiser, plan.categorical, plan.threads)
     codec, target = schema.codec, schema.target if labels is None else None
     if like is not None:  # a part may leave a column without values, or a class without rows
@@ -77,6 +81,8 @@ def learn(
     check_classes(codec.classes)
     data = coded_data(source, codec, target, schema.n_rows, plan.threads)
     structure = model._learn_structure(data, codec.names)
+    if like is not None and not model._selects:  # the structure is all that a part is asked for
+        return Learned(codec, target, data, structure, [], np.zeros(0), schema.rank_error, {}, None)
     held = HeldRows(data.n_rows, plan.seed) if hold else None
     trees, class_counts = count_trees(data, structure.families, plan.threads, plan.memory, held.watch if held else None)
     structure, trees, attributes = model._select(data, structure, trees, class_counts)

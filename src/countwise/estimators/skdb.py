@@ -54,6 +54,8 @@ class SKDBClassifier(KDBClassifier):
         super().__init__(k, **shared)
         self.loss = loss
 
+    _selects = True
+
     def _select(
         self, data: CodedData, structure: Structure, trees: list[ContextTree], class_counts: FloatArray
     ) -> tuple[Structure, list[ContextTree], dict[str, Any]]:
