@@ -22,20 +22,27 @@ def lightgbm(threads: int) -> Any:
     return importlib.import_module("lightgbm").LGBMClassifier(n_jobs=threads, verbose=-1)
 
 
-def _network(make: Callable[..., Any], smoothing: str, **params: Any) -> Factory:
-    return lambda threads: make(smoothing=smoothing, n_jobs=threads, **params)
+SMOOTHINGS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "m": {"smoothing": "m"},
+    "hdp": {"smoothing": "hdp", "tune": None},
+    "tuned": {},  # the default: hdp, tuned
+}
 
 
-def _both(name: str, make: Callable[..., Any], **params: Any) -> dict[str, Factory]:
-    return {f"{name} {s}": _network(make, s, **params) for s in ("m", "m-branch")}
+def _network(make: Callable[..., Any], **params: Any) -> Factory:
+    return lambda threads: make(n_jobs=threads, **params)
+
+
+def _all(name: str, make: Callable[..., Any], **params: Any) -> dict[str, Factory]:
+    return {f"{name} {s}": _network(make, **smoothing, **params) for s, smoothing in SMOOTHINGS.items()}
 
 
 MODELS: Final[Mapping[str, Factory]] = {
     RIVAL: lightgbm,
-    **_both("NB", cw.NBClassifier),
-    **_both("TAN", cw.TANClassifier),
-    **_both("kDB-5", cw.KDBClassifier, k=5),
-    **_both("SkDB-5", cw.SKDBClassifier, k=5),
+    **_all("NB", cw.NBClassifier),
+    **_all("TAN", cw.TANClassifier),
+    **_all("kDB-5", cw.KDBClassifier, k=5),
+    **_all("SkDB-5", cw.SKDBClassifier, k=5),
 }
 
 

@@ -22,8 +22,18 @@ def describe(model: Any) -> dict[str, Any]:
         "n_attributes": len(names),
         "n_used": len(place),
         "n_parameters": int(model.n_parameters_),
+        "smoother": str(model.smoother_),
+        "tuning": _tuning(model.tuning_),
         "attributes": attributes,
     }
+
+
+def _tuning(tuning: Any) -> dict[str, Any] | None:
+    """What leave-one-out has found, if anything."""
+    if tuning is None:
+        return None
+    names = ("level_factor", "temperature", "bias")
+    return {name: _plain(getattr(tuning, name)) for name in names}
 
 
 def value_counts(model: Any, attribute: int) -> list[dict[str, Any]]:

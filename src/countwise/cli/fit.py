@@ -25,8 +25,14 @@ def fit(
     model: Annotated[str, typer.Option(help="nb, tan, kdb (k by --param), kdb1 ... kdb5, or skdb.")] = "skdb",
     param: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="A parameter; may be repeated.")] = None,
     smoothing: Annotated[
-        str | None, typer.Option(help="From counts to probabilities: mle, laplace, m, m-branch.")
+        str | None,
+        typer.Option(
+            help="From counts to probabilities: hdp, hls, hierarchical-dirichlet, bdeu, m-branch, m, laplace, mle."
+        ),
     ] = None,
+    tune: Annotated[
+        bool, typer.Option("--tune/--no-tune", help="Tune smoothing and confidence by leave-one-out, where possible.")
+    ] = True,
     categorical: Annotated[str | None, typer.Option(help="Number columns that are categories: a,b,c.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column that holds the rows' weights.")] = None,
     types: Types = None,
@@ -56,7 +62,9 @@ def fit(
     if max_memory is not None:
         check_size(max_memory)
     options = read_options(types, null, delimiter)
-    params = {key: value for key, value in settings.items() if value is not None}
+    params: dict[str, Any] = {key: value for key, value in settings.items() if value is not None}
+    if not tune:
+        params["tune"] = None
     params |= parse_params(param or [])
     estimator = build(model, optional(model, {"random_state": seed}) | params)
     check_writable(out, force)

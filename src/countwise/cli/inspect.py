@@ -66,6 +66,7 @@ def _show(facts: dict[str, Any], title: str) -> None:
         "model": " ".join(title.split()),
         "file": f"{facts['file']}, {facts['bytes']:,} bytes, format {facts['format']}",
         "network": structure_line(facts),
+        "smoothing": facts["smoother"] + _tuning(facts["tuning"]),
         "parameters": f"{facts['n_parameters']:,}",
         "rows": f"{sum(facts['class_counts']):,.10g}",
         "classes": _classes(facts),
@@ -81,6 +82,13 @@ def _show(facts: dict[str, Any], title: str) -> None:
         table.add_row(place, escape(a["name"]), a["kind"], str(a["n_values"]), escape(", ".join(a["parents"])))
     console.print()
     console.print(table)
+
+
+def _tuning(tuning: dict[str, Any] | None) -> str:
+    if tuning is None:
+        return ""
+    factors = ", ".join(f"{factor:.3g}" for factor in tuning["level_factor"])
+    return f", tuned: concentrations times {factors} by level, evidence times {tuning['temperature']:.3g}"
 
 
 def _console() -> Console:

@@ -62,8 +62,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     smoothing : str or Smoother, default "hdp"
-        How counts become probabilities: "hdp", "mle", "laplace", "m", "m-branch", or an object such as
-        ``MEstimate(m=5)``.
+        How counts become probabilities: "hdp", "hls", "hierarchical-dirichlet", "bdeu", "m-branch", "m", "laplace",
+        "mle", or an object such as ``HDP(tying="single")``.
     discretiser : str or Discretiser, default "mdlp"
         How numbers become bins: "mdlp", "equal-width", "equal-frequency", "k-means", "tree", or an object.
     categorical_features : "from_dtype" or sequence, default "from_dtype"

@@ -133,6 +133,7 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> NetworkClassi
         if precision is None:
             precision = model.smoother_.smooth(tree.counts).precision
         precision = _vector(precision, tree.counts.n_nodes)
+        _require(bool((np.isfinite(precision) & (precision >= 0)).all()), "a precision is not a number >= 0")
         base = arrays.get(f"tree{i}.base")
         if base is not None:
             _require(bool((_vector(base, tree.counts.arity) > 0).all()), "a base probability is not positive")
