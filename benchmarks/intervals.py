@@ -5,7 +5,8 @@ so that only the parameters are uncertain. Printed are the shares of true probab
 of several levels, and of the 90 % intervals the mean width and the mean distance of the truths that are outside.
 
 Truths: ``dirichlet-W`` has tables from a hierarchical Dirichlet prior of weight W along (class, parent 1, ...);
-``mixture`` has those of :func:`countwise.datasets.sample_network`, which no smoother assumes.
+``mixture`` has those of :func:`countwise.datasets.sample_network`, which no smoother assumes. Smoothing ``tuned`` is
+``hdp`` with ``tune="loo"``.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ def held(network: Network, smoothing: str, n_rows: int, n_test: int, seed: Seque
     if len(np.unique(train.y)) < network.n_classes:
         return None
     structure = {f"x{i}": [f"x{p}" for p in parents] for i, parents in enumerate(network.parents)}
-    model = cw.BNClassifier(structure, smoothing=smoothing).fit(train.X, train.y)
+    params = {"tune": "loo"} if smoothing == "tuned" else {"smoothing": smoothing, "tune": None}
+    model = cw.BNClassifier(structure, **params).fit(train.X, train.y)
     true = network.class_proba(test.X)
     shares = []
     for level in LEVELS:
@@ -70,7 +72,7 @@ def held(network: Network, smoothing: str, n_rows: int, n_test: int, seed: Seque
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--truths", nargs="+", default=["dirichlet-20", "dirichlet-5", "mixture"])
-    parser.add_argument("--smoothing", nargs="+", default=["m", "m-branch"])
+    parser.add_argument("--smoothing", nargs="+", default=["m", "hdp", "tuned"])
     parser.add_argument("--rows", nargs="+", type=int, default=[100, 1000, 10_000])
     parser.add_argument("--classes", type=int, default=2)
     parser.add_argument("--networks", type=int, default=10, help="networks of each kind")

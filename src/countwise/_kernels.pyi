@@ -64,6 +64,16 @@ def hdp_vb(
     counts: FloatArray,
     concentration: FloatArray,
 ) -> int: ...
+def hdp_vb_smooth(
+    tree: CountArrays,
+    group: IntArray,
+    prior: tuple[float, float],
+    root_concentration: float,
+    n_groups: int,
+    cell_proba: FloatArray,
+    absent: FloatArray,
+    precision: FloatArray,
+) -> None: ...
 def dirichlet_flat(
     tree: CountArrays,
     s: float,

@@ -21,7 +21,7 @@ void link_cells(const CountTreeView& tree, int32_t* out) {
   }
 }
 
-void shrink(const CountTreeView& tree, const double* counts, const double* strength, const ShrunkOut& out) {
+void shrink(const CountTreeView& tree, const double* counts, const Strength& strength, const ShrunkOut& out) {
   // One pass in level order. The parent's probabilities lie in `base` by value while its children are done.
   std::vector<double> base(tree.arity, 1.0 / static_cast<double>(tree.arity));
   int32_t loaded = -1;
@@ -35,7 +35,7 @@ void shrink(const CountTreeView& tree, const double* counts, const double* stren
     const int64_t begin = tree.cell_ptr[node], end = tree.cell_ptr[node + 1];
     double total = 0;
     for (int64_t c = begin; c < end; ++c) total += counts[c];
-    const double a = strength[node], weight = total + a, scale = 1.0 / weight;
+    const double a = strength.of(node), weight = total + a, scale = 1.0 / weight;
     for (int64_t c = begin; c < end; ++c) out.cell_proba[c] = (counts[c] + a * base[tree.cell_value[c]]) * scale;
     out.absent[node] = a * scale;
     // Variance of a Dirichlet posterior whose mean is itself uncertain: that of the node, and the parent's share

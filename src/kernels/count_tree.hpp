@@ -29,8 +29,15 @@ struct ShrunkOut {
   double* precision;
 };
 
-// Each node's `counts` (per cell) pulled to its parent's estimate with strength[node] pseudo-counts:
-// p_j = (n_j + a_j p_parent) / (N_j + a_j), the root to the uniform distribution.
-void shrink(const CountTreeView& tree, const double* counts, const double* strength, const ShrunkOut& out);
+// A number for every node, or for every group of nodes where `group` is given.
+struct Strength {
+  const double* value;
+  const int32_t* group;
+  double of(size_t node) const { return value[group ? static_cast<size_t>(group[node]) : node]; }
+};
+
+// Each node's `counts` (per cell) pulled to its parent's estimate with a_j = strength.of(j) pseudo-counts:
+// p_j = (n_j + a_j p_parent) / (N_j + a_j), the root to the uniform distribution. out.cell_proba may be `counts`.
+void shrink(const CountTreeView& tree, const double* counts, const Strength& strength, const ShrunkOut& out);
 
 }  // namespace countwise

@@ -20,8 +20,7 @@ class Fit {
  public:
   Fit(const CountTreeView& tree, const HdpModel& model, double* concentration)
       : tree_(tree), model_(model), alpha_(concentration) {
-    find_active();
-    find_totals();
+    prepare();
   }
 
   int run() {
@@ -48,34 +47,27 @@ class Fit {
   // A cell of at most one row sends it up whatever the concentrations: only the others, the active cells, are
   // swept. The parent of an active cell is active too. What leaves hold, and what the other cells send up, is the
   // same in every sweep.
-  void find_active() {
+  void prepare() {
     has_children_.assign(tree_.n_nodes, 0);
     for (size_t node = 1; node < tree_.n_nodes; ++node) has_children_[tree_.parent[node]] = 1;
     size_t n_active = 0;
     for (size_t c = 0; c < tree_.n_cells(); ++c) n_active += tree_.cell_count[c] > 1;
     active_cell_.reserve(n_active), parent_.reserve(n_active), n_.reserve(n_active);
     fixed_tables_.assign(model_.n_groups, 0.0);
+    totals_ptr_.assign(model_.n_groups + 1, 0), moving_ptr_ = totals_ptr_;
+    group_end_.assign(model_.n_groups, 0);
     node_ptr_.assign(tree_.n_nodes + 1, 0);
     std::vector<int32_t> slot(tree_.arity, -1);  // of each value: its active cell in the parent at hand
+    std::vector<double> histogram;
     int32_t loaded = -1;
     for (size_t node = 0; node < tree_.n_nodes; ++node) {
       if (tree_.parent[node] != loaded) load_parent(loaded = tree_.parent[node], slot);
-      for (int64_t c = tree_.cell_ptr[node]; c < tree_.cell_ptr[node + 1]; ++c) {
-        const int32_t above = slot[tree_.cell_value[c]];
-        if (tree_.cell_count[c] > 1) {
-          active_cell_.push_back(static_cast<int32_t>(c));
-          parent_.push_back(above);
-          n_.push_back(has_children_[node] ? 0.0 : tree_.cell_count[c]);
-        } else {
-          fixed_tables_[model_.group[node]] += tree_.cell_count[c];
-          if (above >= 0) n_[above] += tree_.cell_count[c];
-        }
-      }
-      node_ptr_[node + 1] = static_cast<int64_t>(n_.size());
-      if (has_children_[node]) n_inner_ = n_.size();
+      add_node(node, slot, histogram);
+      if (node + 1 == tree_.n_nodes || model_.group[node + 1] != model_.group[node]) end_group(node, histogram);
     }
     fixed_.assign(n_.begin(), n_.begin() + n_inner_);
     phi_.resize(n_inner_), g_.resize(n_inner_), x_.assign(n_inner_, 1.0);
+    total_.resize(moving_.size()), weight_.resize(moving_.size()), node_g_.resize(moving_.size());
   }
 
   void load_parent(int32_t parent, std::vector<int32_t>& slot) const {
@@ -84,33 +76,33 @@ class Fit {
       slot[tree_.cell_value[c]] = tree_.cell_count[c] > 1 ? active++ : -1;
   }
 
-  void find_totals() {
-    totals_ptr_.assign(model_.n_groups + 1, 0), moving_ptr_ = totals_ptr_;
-    group_end_.assign(model_.n_groups, 0);
-    for (size_t node = 0; node < tree_.n_nodes; ++node) group_end_[model_.group[node]] = static_cast<int64_t>(node) + 1;
-    size_t node = 0;
-    for (size_t g = 0; g < model_.n_groups; ++g) {
-      std::vector<double> histogram;
-      for (; static_cast<int64_t>(node) < group_end_[g]; ++node) add_total(node, histogram);
-      for (size_t value = 1; value < histogram.size(); ++value)
-        if (histogram[value] > 0) push_total(static_cast<double>(value), histogram[value]);
-      totals_ptr_[g + 1] = fixed_value_.size();
-      moving_ptr_[g + 1] = moving_.size();
+  void add_node(size_t node, const std::vector<int32_t>& slot, std::vector<double>& histogram) {
+    const bool inner = has_children_[node];
+    double all = 0, fixed = 0;
+    for (int64_t c = tree_.cell_ptr[node]; c < tree_.cell_ptr[node + 1]; ++c) {
+      const double count = tree_.cell_count[c];
+      const int32_t above = slot[tree_.cell_value[c]];
+      all += count;
+      if (count > 1) {
+        active_cell_.push_back(static_cast<int32_t>(c));
+        parent_.push_back(above);
+        n_.push_back(inner ? 0.0 : count);
+      } else {
+        fixed += count;
+        if (above >= 0) n_[above] += count;
+      }
     }
-    total_.resize(moving_.size());
-    weight_.resize(moving_.size());
-    node_g_.resize(moving_.size());
+    if (node > 0) fixed_tables_[model_.group[node]] += fixed;
+    const bool active = static_cast<int64_t>(n_.size()) > node_ptr_[node];
+    node_ptr_[node + 1] = static_cast<int64_t>(n_.size());
+    if (inner) n_inner_ = n_.size();
+    add_total(node, all, fixed, inner && active, histogram);
   }
 
   // The total of an inner node moves with the tables below; of the others, equal ones of a group are joined.
-  void add_total(size_t node, std::vector<double>& histogram) {
+  void add_total(size_t node, double all, double fixed, bool moves, std::vector<double>& histogram) {
     constexpr double kHistogram = 4096;
-    double all = 0, fixed = 0;
-    for (int64_t c = tree_.cell_ptr[node]; c < tree_.cell_ptr[node + 1]; ++c) {
-      all += tree_.cell_count[c];
-      fixed += tree_.cell_count[c] <= 1 ? tree_.cell_count[c] : 0.0;
-    }
-    if (has_children_[node] && node_ptr_[node] < node_ptr_[node + 1]) {
+    if (moves) {
       moving_.push_back(static_cast<int32_t>(node));
       fixed_total_.push_back(fixed);
     } else if (all < kHistogram && all == static_cast<double>(static_cast<size_t>(all))) {
@@ -120,6 +112,16 @@ class Fit {
     } else {
       push_total(all, 1.0);
     }
+  }
+
+  void end_group(size_t last, std::vector<double>& histogram) {
+    for (size_t value = 1; value < histogram.size(); ++value)
+      if (histogram[value] > 0) push_total(static_cast<double>(value), histogram[value]);
+    histogram.clear();
+    const size_t group = static_cast<size_t>(model_.group[last]);
+    group_end_[group] = static_cast<int64_t>(last) + 1;
+    totals_ptr_[group + 1] = fixed_value_.size();
+    moving_ptr_[group + 1] = moving_.size();
   }
 
   void push_total(double value, double nodes) {

@@ -6,7 +6,7 @@
 namespace countwise {
 
 // Nodes of one group share a concentration. Groups are runs of nodes: group[0] == 0 is the root alone, and group
-// never falls from one node to the next.
+// rises by 0 or 1 from one node to the next.
 struct HdpModel {
   const int32_t* group;
   size_t n_groups;

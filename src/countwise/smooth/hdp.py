@@ -125,9 +125,12 @@ class HDP(Smoother):
         """The variational fit itself."""
         group = TYINGS[self.tying](tree)
         counts, concentration = np.empty(tree.n_cells), np.empty(int(group[-1]) + 1)
-        prior = (0.0, 0.0) if self.prior is None else (float(self.prior[0]), float(self.prior[1]))
-        sweeps = _kernels.hdp_vb(tree.kernel_arrays, group, prior, ROOT_CONCENTRATION, counts, concentration)
+        sweeps = _kernels.hdp_vb(tree.kernel_arrays, group, self._gamma, ROOT_CONCENTRATION, counts, concentration)
         return HDPFit(counts, group, concentration, sweeps)
+
+    @property
+    def _gamma(self) -> tuple[float, float]:
+        return (0.0, 0.0) if self.prior is None else (float(self.prior[0]), float(self.prior[1]))
 
     def sample(
         self, tree: CountTree, seed: int = 0, keep_trace: bool = True, draw_node: int | None = None, n_draws: int = 200
@@ -157,6 +160,9 @@ class HDP(Smoother):
 
     def smooth(self, tree: CountTree, seed: int = 0) -> Smoothed:
         """Probabilities at every node."""
-        if self.method == "vb":
-            return self.fit_tree(tree).smoothed(tree)
-        return self.sample(tree, seed, keep_trace=False).smoothed
+        if self.method != "vb":
+            return self.sample(tree, seed, keep_trace=False).smoothed
+        group = TYINGS[self.tying](tree)  # as fit_tree(tree).smoothed(tree), without arrays in between
+        out = np.empty(tree.n_cells), np.empty(tree.n_nodes), np.empty(tree.n_nodes)
+        _kernels.hdp_vb_smooth(tree.kernel_arrays, group, self._gamma, ROOT_CONCENTRATION, int(group[-1]) + 1, *out)
+        return Smoothed(out[0], out[1], True, out[2])
