@@ -10,10 +10,10 @@ namespace {
 
 constexpr double kStart = 2.0, kLeast = 1e-3, kMost = 4000.0;  // concentrations
 constexpr double kLongestStep = 2.0;                           // in log concentration
-constexpr double kTolerance = 0.01;                            // of the probabilities
+constexpr double kTolerance = 0.02;                            // of the probabilities
 constexpr double kSlowest = 0.25, kFastest = 3.0;              // of what damped() finds
-constexpr int kMaxSweeps = 40;
-constexpr size_t kBlock = 512;  // cells whose numbers stay in the first-level cache
+constexpr int kMaxSweeps = 20;
+constexpr size_t kBlock = 256;  // cells whose numbers stay in the first-level cache
 constexpr size_t kSlopes = 8;   // one block in so many is enough for the slope of a long run
 
 class Fit {
@@ -164,7 +164,7 @@ class Fit {
                            const std::vector<double>* times, Use use) {
     double concentration[kBlock], t[kBlock], dt[kBlock];
     Tables all, sloped;
-    const size_t every = !times && end - begin > kSlopes * kBlock ? kSlopes : 1;
+    const size_t n_blocks = (end - begin) / kBlock, every = times ? 1 : std::clamp<size_t>(n_blocks / 2, 1, kSlopes);
     for (size_t start = begin, block = 0; start < end; start += kBlock, ++block) {
       const size_t size = std::min(kBlock, end - start);
       for (size_t i = 0; i < size; ++i) concentration[i] = c(start + i);

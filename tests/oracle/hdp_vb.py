@@ -6,7 +6,7 @@ from scipy.special import digamma, polygamma
 START, LEAST, MOST = 2.0, 1e-3, 4000.0
 
 
-def fit(tree, group, prior=(2.0, 1.0), root=2.0, max_sweeps=40, tolerance=0.01):
+def fit(tree, group, prior=(2.0, 1.0), root=2.0, max_sweeps=20, tolerance=0.02):
     """Pseudo-counts (nodes x arity), concentration of each group, sweeps. Group 0 is the root's."""
     shape, rate = prior
     group = np.asarray(group)

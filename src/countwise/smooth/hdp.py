@@ -71,7 +71,7 @@ class HDP(Smoother):
     ----------
     method : {"vb", "gibbs", "crt"}, default "vb"
         "vb" is deterministic: expected numbers of tables in place of sampled ones, and a Newton step for each
-        concentration, until the estimates stand still (about 10 sweeps). It works with weighted rows.
+        concentration, until the estimates stand still (4 to 8 sweeps). It works with weighted rows.
         "gibbs" is the collapsed sampler of paper 000, "crt" an uncollapsed one; they average over sweeps, take some
         hundred times longer, and need whole counts. See :func:`countwise.smooth.hdp_samplers.sample_tree`.
     tying : {"level", "parent", "single", "node"}, default "level"
