@@ -79,6 +79,19 @@ void bind_pair_sums(nb::module_& m) {
       "layout"_a, "counts"_a.noconvert(), "out"_a.noconvert());
 }
 
+Term term_of(uint32_t child, std::vector<uint32_t> parents, const std::vector<uint32_t>& arity) {
+  Term term{child, arity.at(child), std::move(parents), {}, {}, {}, {}, false};
+  for (uint32_t p : term.parents) term.parent_arity.push_back(arity.at(p));
+  return term;
+}
+
+// Class first, then the parents.
+std::vector<uint32_t> path_arity(uint32_t n_classes, const Term& term) {
+  std::vector<uint32_t> path{n_classes};
+  path.insert(path.end(), term.parent_arity.begin(), term.parent_arity.end());
+  return path;
+}
+
 // Even where no base is given.
 std::vector<double> log_base(const double* base, uint32_t arity) {
   std::vector<double> out(arity, -std::log(static_cast<double>(arity)));

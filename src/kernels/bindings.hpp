@@ -13,7 +13,6 @@
 
 #include "context.hpp"
 #include "count_tree.hpp"
-#include "lookup.hpp"
 
 namespace nb = nanobind;
 
@@ -105,19 +104,6 @@ struct CountTreeArrays {
 inline CountTreeArrays count_tree_arrays(const nb::tuple& t) {
   return {nb::cast<In<int32_t>>(t[0]), nb::cast<In<int64_t>>(t[1]), nb::cast<In<int64_t>>(t[2]),
           nb::cast<In<int32_t>>(t[3]), nb::cast<In<double>>(t[4]),  nb::cast<size_t>(t[5])};
-}
-
-inline Term term_of(uint32_t child, std::vector<uint32_t> parents, const std::vector<uint32_t>& arity) {
-  Term term{child, arity.at(child), std::move(parents), {}, {}, {}, {}, false};
-  for (uint32_t p : term.parents) term.parent_arity.push_back(arity.at(p));
-  return term;
-}
-
-// Class first, then the parents.
-inline std::vector<uint32_t> path_arity(uint32_t n_classes, const Term& term) {
-  std::vector<uint32_t> path{n_classes};
-  path.insert(path.end(), term.parent_arity.begin(), term.parent_arity.end());
-  return path;
 }
 
 // One for each further file of bindings.

@@ -27,18 +27,12 @@ void bind_tuning(nb::module_& m) {
             const size_t n_rows = codes.at(0).shape(0);
             const auto columns = columns_of(codes, arity, n_rows);
             const TreeArrays arrays = tree_arrays(tree);
-            const ContextTreeView view = arrays.view(nullptr);
-            PathTerm own{
-                term_of(nb::cast<uint32_t>(family[0]), nb::cast<std::vector<uint32_t>>(family[1]), arity), {}, {}};
+            const ContextTreeView view = arrays.view(cell_count.data());
+            const uint32_t child = nb::cast<uint32_t>(family[0]);
+            const PathTerm term{child, arity.at(child),   nb::cast<std::vector<uint32_t>>(family[1]),
+                                view,  node_count.data(), pass_up.data()};
             nb::gil_scoped_release release;
-            const auto path = path_arity(static_cast<uint32_t>(self.n_classes()), own.term);
-            const uint32_t n_values = own.term.child_arity;
-            own.term.levels = count_trie({view, cell_count.data(), node_count.data()}, path, n_values);
-            for (auto& level : count_trie({view, pass_up.data(), node_count.data()}, path, n_values))
-              own.pass_up.push_back(std::move(level.entry));
-            own.root_counts.assign(n_values, 0.0);
-            for (int64_t c = 0; c < view.cell_ptr[1]; ++c) own.root_counts[view.cell_value[c]] = cell_count.data()[c];
-            self.add_term(position, own, {columns, Column{nullptr, 1, 0}, nullptr, n_rows});
+            self.add_term(position, term, {columns, Column{nullptr, 1, 0}, nullptr, n_rows});
           },
           "position"_a, "family"_a, "columns"_a, "arity"_a, "tree"_a, "cell_count"_a, "node_count"_a, "pass_up"_a)
       .def(

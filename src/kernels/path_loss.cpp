@@ -1,5 +1,6 @@
 #include "path_loss.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "vector_math.hpp"
@@ -39,6 +40,37 @@ CW_CLONES double step_up(const double* p, const double* q, const double* above, 
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+constexpr int64_t kNowhere = -1;
+
+// Looks for a row in a context tree, one class after the other.
+class Walker {
+ public:
+  explicit Walker(const PathTerm& term) : term_(term), tree_(term.tree) {
+    const size_t n_nodes = static_cast<size_t>(tree_.level_ptr[tree_.n_levels]);
+    first_child_.assign(n_nodes + 1, 0);
+    for (size_t node = 1; node < n_nodes; ++node) ++first_child_[tree_.parent[node] + 1];
+    first_child_[0] = 1;
+    for (size_t node = 0; node < n_nodes; ++node) first_child_[node + 1] += first_child_[node];
+  }
+
+  int64_t child(int64_t node, uint32_t code) const {
+    return find(tree_.branch, first_child_[node], first_child_[node + 1], code);
+  }
+  int64_t cell(int64_t node, uint32_t value) const {
+    return find(tree_.cell_value, tree_.cell_ptr[node], tree_.cell_ptr[node + 1], value);
+  }
+
+ private:
+  static int64_t find(const int32_t* sorted, int64_t begin, int64_t end, uint32_t code) {
+    const int32_t* at = std::lower_bound(sorted + begin, sorted + end, static_cast<int32_t>(code));
+    return at != sorted + end && *at == static_cast<int32_t>(code) ? at - sorted : kNowhere;
+  }
+
+  const PathTerm& term_;
+  const ContextTreeView& tree_;
+  std::vector<int64_t> first_child_;
+};
+
 }  // namespace
 
 PathLoss::PathLoss(std::vector<double> class_counts, double root_concentration, size_t n_terms, size_t n_levels,
@@ -64,43 +96,44 @@ PathLoss::PathLoss(std::vector<double> class_counts, double root_concentration, 
   }
 }
 
-void PathLoss::add_term(size_t position, const PathTerm& own, const PathRows& rows) {
-  const Term& term = own.term;
+void PathLoss::add_term(size_t position, const PathTerm& term, const PathRows& rows) {
   const size_t depth = term.parents.size() + 1, width = n_classes();
-  double total = 0;
-  for (double count : own.root_counts) total += count;
+  const Walker walker(term);
   Paths paths;
   paths.n_levels = depth + 1;
   paths.n.assign(depth * n_rows_ * width, 0.0);
   paths.total.assign(depth * n_rows_ * width, 0.0);
   paths.root.assign(n_rows_, 1.0);
   paths.speaks.assign(n_rows_, 0);
-  std::vector<uint32_t> node(depth), entry(depth);
+  std::vector<int64_t> own_cell(depth);
   for (size_t row = 0; row < n_rows_; ++row) {
     const uint32_t value = code_at(rows.columns[term.child], row), y = target_[row];
     if (value >= term.child_arity) continue;
-    size_t reached = 0;
-    for (uint32_t context = 0; reached < depth; ++reached) {
-      if (reached > 0)
-        context = term.levels[reached - 1].next.find(context, code_at(rows.columns[term.parents[reached - 1]], row));
-      if (context == kNone) break;
-      node[reached] = context;
-      entry[reached] = term.levels[reached].values.find(context, value);
+    paths.speaks[row] = 1;
+    size_t own_depth = 0;
+    for (uint32_t c = 0; c < width; ++c) {
+      int64_t node = walker.child(0, c);
+      for (size_t level = 0; level < depth && node != kNowhere; ++level) {
+        const size_t at = (level * n_rows_ + row) * width + c;
+        const int64_t cell = walker.cell(node, value);
+        paths.total[at] = term.total[node];
+        if (cell != kNowhere) paths.n[at] = term.tree.cell_count[cell];
+        if (c == y) own_cell[level] = cell, own_depth = level + 1;
+        if (level + 1 < depth) node = walker.child(node, code_at(rows.columns[term.parents[level]], row));
+      }
     }
     // A row whose walk ends early holds a code that was never counted: it is in none of this tree's counts.
-    double left = reached == depth ? std::min(weights_[row], 1.0) : 0.0;
-    for (size_t level = reached; level-- > 0;) {
-      const TrieLevel& here = term.levels[level];
-      double *n = &paths.n[(level * n_rows_ + row) * width], *all = &paths.total[(level * n_rows_ + row) * width];
-      std::copy_n(&here.node[node[level] * width], width, all);
-      if (entry[level] != kNone) std::copy_n(&here.entry[entry[level] * width], width, n);
-      n[y] = std::max(0.0, n[y] - left);
-      all[y] = std::max(0.0, all[y] - left);
-      if (entry[level] != kNone) left *= own.pass_up[level][entry[level] * width + y];
+    double left = own_depth == depth ? std::min(weights_[row], 1.0) : 0.0;
+    for (size_t level = own_depth; level-- > 0;) {
+      const size_t at = (level * n_rows_ + row) * width + y;
+      paths.n[at] = std::max(0.0, paths.n[at] - left);
+      paths.total[at] = std::max(0.0, paths.total[at] - left);
+      if (own_cell[level] != kNowhere) left *= term.pass_up[own_cell[level]];
     }
-    const double a = root_concentration_, count = std::max(0.0, own.root_counts[value] - left);
-    paths.root[row] = (count + a / static_cast<double>(term.child_arity)) / (std::max(0.0, total - left) + a);
-    paths.speaks[row] = 1;
+    const int64_t root = walker.cell(0, value);
+    const double a = root_concentration_, count = root == kNowhere ? 0.0 : term.tree.cell_count[root];
+    paths.root[row] = (std::max(0.0, count - left) + a / static_cast<double>(term.child_arity)) /
+                      (std::max(0.0, term.total[0] - left) + a);
   }
   terms_.at(position) = std::move(paths);
 }

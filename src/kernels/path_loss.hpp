@@ -1,16 +1,18 @@
 // The class log loss of a network with each row left out of its own prediction, and its gradient.
 #pragma once
 
-#include "lookup.hpp"
+#include "context.hpp"
 
 namespace countwise {
 
-// One conditional distribution: counts by context and value for all classes at once (term.levels), and what leaves the
-// level above when a row leaves an entry, as a share: pass_up[level][entry][class].
+// One conditional distribution: a context tree, its counts per cell and node, and per cell the share of a row that
+// leaves the level above when the row leaves the cell.
 struct PathTerm {
-  Term term;
-  std::vector<std::vector<double>> pass_up;
-  std::vector<double> root_counts;  // per value, all classes together
+  uint32_t child, child_arity;
+  std::vector<uint32_t> parents;
+  const ContextTreeView& tree;
+  const double* total;
+  const double* pass_up;
 };
 
 // What is tuned. Level l of a term's tree is strength[term][l], l >= 1; level 0 is the root.

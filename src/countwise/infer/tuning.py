@@ -21,6 +21,7 @@ from countwise.tree.context import ContextTree
 
 # Standard deviations of the normal priors around 0, which is no change.
 FACTOR_SD, TEMPERATURE_SD, BIAS_SD, LEVEL_SD = 5.0, 1.0, 0.5, 0.5
+PATH_BYTES = 2**27  # of counts along the paths of the rows of a part; more rows are thinned out
 FARTHEST = 3.0  # standard deviations
 MAX_STEPS, TOLERANCE = 50, 1e-5  # of each of two stages; relative to the loss
 
@@ -54,8 +55,11 @@ class RowLoss:
         rows: CodedBatch,
         threads: int,
     ) -> None:
-        rows = rows.distinct()  # neither order nor repetition of rows may show, and there are fewer to judge
         self.threads, self.n_classes = threads, len(class_counts)
+        rows = rows.distinct()  # neither order nor repetition of rows may show, and there are fewer to judge
+        n_levels = sum(tree.counts.n_levels - 1 for tree in trees)
+        most = max(1, PATH_BYTES // (16 * max(1, n_levels) * self.n_classes))
+        rows = rows.select(np.arange(0, rows.n_rows, -(-rows.n_rows // most)))
         self.n_levels = max((tree.counts.n_levels for tree in trees), default=1)
         self.kernel = _kernels.PathLoss(
             class_counts, ROOT_CONCENTRATION, len(trees), self.n_levels, rows.target, rows.weights
