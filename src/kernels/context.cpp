@@ -235,6 +235,15 @@ ContextTree merge_context_trees(const ContextTreeView& a, const ContextTreeView&
   return builder.finish();
 }
 
+std::vector<int32_t> first_children(const ContextTreeView& tree) {
+  const size_t n_nodes = static_cast<size_t>(tree.level_ptr[tree.n_levels]);
+  std::vector<int32_t> first(n_nodes + 1, 0);
+  for (size_t node = 1; node < n_nodes; ++node) ++first[tree.parent[node] + 1];
+  first[0] = 1;
+  for (size_t node = 0; node < n_nodes; ++node) first[node + 1] += first[node];
+  return first;
+}
+
 void release_memory() {
 #if defined(__GLIBC__)
   malloc_trim(0);

@@ -35,6 +35,9 @@ ContextTree build_context_tree(const std::vector<Column>& path, const Column& ch
 // again; what ends at 0 leaves no node.
 ContextTree merge_context_trees(const ContextTreeView& a, const ContextTreeView& b);
 
+// The children of node i are out[i] .. out[i + 1].
+std::vector<int32_t> first_children(const ContextTreeView& tree);
+
 // Hands memory that was freed back to the system, where the C library can be asked to.
 void release_memory();
 

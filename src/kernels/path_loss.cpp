@@ -45,13 +45,7 @@ constexpr int64_t kNowhere = -1;
 // Looks for a row in a context tree, one class after the other.
 class Walker {
  public:
-  explicit Walker(const PathTerm& term) : term_(term), tree_(term.tree) {
-    const size_t n_nodes = static_cast<size_t>(tree_.level_ptr[tree_.n_levels]);
-    first_child_.assign(n_nodes + 1, 0);
-    for (size_t node = 1; node < n_nodes; ++node) ++first_child_[tree_.parent[node] + 1];
-    first_child_[0] = 1;
-    for (size_t node = 0; node < n_nodes; ++node) first_child_[node + 1] += first_child_[node];
-  }
+  explicit Walker(const ContextTreeView& tree) : tree_(tree), first_child_(first_children(tree)) {}
 
   int64_t child(int64_t node, uint32_t code) const {
     return find(tree_.branch, first_child_[node], first_child_[node + 1], code);
@@ -66,9 +60,8 @@ class Walker {
     return at != sorted + end && *at == static_cast<int32_t>(code) ? at - sorted : kNowhere;
   }
 
-  const PathTerm& term_;
   const ContextTreeView& tree_;
-  std::vector<int64_t> first_child_;
+  const std::vector<int32_t> first_child_;
 };
 
 }  // namespace
@@ -98,7 +91,7 @@ PathLoss::PathLoss(std::vector<double> class_counts, double root_concentration, 
 
 void PathLoss::add_term(size_t position, const PathTerm& term, const PathRows& rows) {
   const size_t depth = term.parents.size() + 1, width = n_classes();
-  const Walker walker(term);
+  const Walker walker(term.tree);
   Paths paths;
   paths.n_levels = depth + 1;
   paths.n.assign(depth * n_rows_ * width, 0.0);

@@ -13,13 +13,12 @@ template <class Fill>
 class Builder {
  public:
   Builder(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32_t arity, Fill fill)
-      : view_(view), tree_(view.tree), path_arity_(path_arity), arity_(arity), fill_(fill) {
-    const size_t n_nodes = static_cast<size_t>(tree_.level_ptr[tree_.n_levels]);
-    first_child_.assign(n_nodes + 1, 0);
-    for (size_t node = 1; node < n_nodes; ++node) ++first_child_[tree_.parent[node] + 1];
-    first_child_[0] = 1;
-    for (size_t node = 0; node < n_nodes; ++node) first_child_[node + 1] += first_child_[node];
-  }
+      : view_(view),
+        tree_(view.tree),
+        path_arity_(path_arity),
+        arity_(arity),
+        fill_(fill),
+        first_child_(first_children(view.tree)) {}
 
   std::vector<TrieLevel> run() {
     const size_t n_classes = path_arity_[0], depth = path_arity_.size() - 1;

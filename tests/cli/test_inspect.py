@@ -77,3 +77,17 @@ def test_errors(run, model, folder):
     (folder / "junk.cw").write_bytes(b"junk")
     result = run("inspect", "junk.cw")
     assert (result.exit_code, "junk.cw" in result.stderr) == (1, True)
+
+
+def test_tuning_is_shown_and_can_be_left_out(run):
+    fit = ("fit", "train.parquet", "--target", "label", "--model", "kdb1", "--force", "--out", "t.cw")
+    assert run(*fit).exit_code == 0
+    tuning = json.loads(run("inspect", "t.cw", "--json").stdout)["tuning"]
+    assert len(tuning["level_factor"]) == 2
+    assert len(tuning["bias"]) == 2
+    assert "HDP(), tuned: concentrations times" in run("inspect", "t.cw").stdout
+    assert run(*fit, "--no-tune").exit_code == 0
+    assert json.loads(run("inspect", "t.cw", "--json").stdout)["tuning"] is None
+    result = run(*fit, "--smoothing", "hls")
+    assert result.exit_code == 0, result.stderr
+    assert "HLS()" in run("inspect", "t.cw").stdout

@@ -253,7 +253,8 @@ def _object(value: Any) -> Any:
     if value["object"] == "Structure":
         p = value["params"]
         return Structure(tuple(p["names"]), tuple(p["order"]), tuple(tuple(x) for x in p["parents"]))
-    return PARTS[value["object"]](**{k: _object(v) for k, v in value["params"].items()})
+    params = {k: _object(v) for k, v in value["params"].items()}
+    return PARTS[value["object"]](**{k: tuple(v) if isinstance(v, list) else v for k, v in params.items()})
 
 
 def _labels_out(labels: AnyArray) -> dict[str, Any]:
