@@ -12,6 +12,7 @@ from countwise.data.coded import CodedBatch
 from countwise.dtypes import FloatArray
 from countwise.infer.tuning import Tuning
 from countwise.parallel import thread_map
+from countwise.progress import progress_bar
 from countwise.smooth import HDP, Smoothed, Smoother, dense_proba
 from countwise.tree.context import ContextTree
 from countwise.tree.count_tree import single_node
@@ -41,7 +42,7 @@ def smooth_network(
     tuning: Tuning | None = None,
 ) -> Parameters:
     """Smooth every tree; each has its own seed, spawned by position. ``tuning`` is for HDP smoothing."""
-    if sum(tree.counts.n_cells for tree in trees) < THREADED_CELLS:
+    if not smoother.is_slow and sum(tree.counts.n_cells for tree in trees) < THREADED_CELLS:
         threads = 1
     prior = single_node(class_counts)
     seeds = np.random.SeedSequence(seed).generate_state(len(trees) + 1)
@@ -49,11 +50,15 @@ def smooth_network(
     def smooth_tree(job: tuple[ContextTree, np.integer]) -> Smoothed:
         counts = job[0].counts
         if tuning is None:
-            return smoother.smooth(counts, int(job[1]))
-        assert isinstance(smoother, HDP)
-        return smoother.fit_tree(counts).smoothed(counts, tuning.factor_of(counts.level))
+            smoothed = smoother.smooth(counts, int(job[1]))
+        else:
+            assert isinstance(smoother, HDP)
+            smoothed = smoother.fit_tree(counts).smoothed(counts, tuning.factor_of(counts.level))
+        bar.advance()
+        return smoothed
 
-    smoothed = tuple(thread_map(smooth_tree, zip(trees, seeds[1:], strict=True), threads))
+    with progress_bar("smoothing", len(trees)) as bar:
+        smoothed = tuple(thread_map(smooth_tree, zip(trees, seeds[1:], strict=True), threads))
     log_prior = np.log(dense_proba(prior, smoother.smooth(prior, int(seeds[0])))[0])
     return Parameters(log_prior, smoothed, *((tuning.temperature, tuning.bias) if tuning else ()))
 

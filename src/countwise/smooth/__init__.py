@@ -3,13 +3,16 @@
 from countwise.errors import DataError
 from countwise.smooth.base import Smoothed, Smoother, dense_proba, shrink
 from countwise.smooth.bdeu import BDeu
+from countwise.smooth.diagnostics import effective_sample_size, split_rhat
 from countwise.smooth.dirichlet_posterior import DirichletPosterior
 from countwise.smooth.hdp import HDP, HDPFit
+from countwise.smooth.hdp_samplers import Sampled
 from countwise.smooth.hierarchical_dirichlet import HierarchicalDirichlet
 from countwise.smooth.hls import HLS
 from countwise.smooth.laplace import Laplace
 from countwise.smooth.m_branch import MBranch
 from countwise.smooth.m_estimate import MLE, MEstimate
+from countwise.smooth.stirling import log_stirling
 
 SMOOTHERS: dict[str, type[Smoother]] = {
     "mle": MLE,
@@ -51,9 +54,13 @@ __all__ = [
     "Laplace",
     "MBranch",
     "MEstimate",
+    "Sampled",
     "Smoothed",
     "Smoother",
     "as_smoother",
     "dense_proba",
+    "effective_sample_size",
+    "log_stirling",
     "shrink",
+    "split_rhat",
 ]

@@ -39,6 +39,11 @@ class Smoother(BaseEstimator, ABC):
         """Probabilities at every node of ``tree``; ``seed`` is for the smoothers that sample."""
 
     @property
+    def is_slow(self) -> bool:
+        """Whether a small tree is worth a thread of its own."""
+        return False
+
+    @property
     def candidates(self) -> tuple[Smoother, ...]:
         """Smoothers to choose among on held-out rows; none for a smoother without open choices."""
         return ()

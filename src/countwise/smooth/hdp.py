@@ -121,6 +121,11 @@ class HDP(Smoother):
         if self.burn_in >= self.n_iter:
             raise DataError(f"burn_in={self.burn_in} leaves no sweeps of n_iter={self.n_iter} to average")
 
+    @property
+    def is_slow(self) -> bool:
+        """The samplers are."""
+        return self.method != "vb"
+
     def fit_tree(self, tree: CountTree) -> HDPFit:
         """The variational fit itself."""
         group = TYINGS[self.tying](tree)

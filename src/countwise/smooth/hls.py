@@ -51,6 +51,11 @@ class HLS(Smoother):
         if not isinstance(self.penalty, Real) or not np.isfinite(self.penalty) or self.penalty <= 0:
             raise DataError(f"penalty must be a number > 0, 'loo' or 'cv', got {self.penalty!r}")
 
+    @property
+    def is_slow(self) -> bool:
+        """Many solves for each tree."""
+        return True
+
     def smooth(self, tree: CountTree, seed: int = 0) -> Smoothed:
         """Probabilities at every node; ``seed`` splits the rows into folds for "cv"."""
         penalty = self.penalty if isinstance(self.penalty, Real) else self._best_penalty(tree, seed)
