@@ -76,7 +76,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     tune_rows : int, default 15000
         Most rows to tune by.
     max_memory : int, str or None
-        Limit for counts, such as ``"2GB"``; None is half of the machine's memory.
+        Limit for the counts of a network, such as ``"2GB"``; None is half of the machine's memory. While tuning, the
+        counts of a second network are held.
     n_jobs : int or None
         Threads; None is 1, -1 all cores. Results do not depend on it.
     random_state : int or None
