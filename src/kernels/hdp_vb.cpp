@@ -103,7 +103,7 @@ class Fit {
   void add_total(size_t node, double all, double fixed, bool moves, std::vector<double>& histogram) {
     constexpr double kHistogram = 4096;
     if (moves) {
-      moving_.push_back(static_cast<int32_t>(node));
+      moving_.push_back({static_cast<int32_t>(node_ptr_[node]), static_cast<int32_t>(node_ptr_[node + 1])});
       fixed_total_.push_back(fixed);
     } else if (all < kHistogram && all == static_cast<double>(static_cast<size_t>(all))) {
       const auto whole = static_cast<size_t>(all);
@@ -188,7 +188,7 @@ class Fit {
   void add_totals() {
     for (size_t m = 0; m < moving_.size(); ++m) {
       total_[m] = fixed_total_[m];
-      for (int64_t i = node_ptr_[moving_[m]]; i < node_ptr_[moving_[m] + 1]; ++i) total_[m] += n_[i];
+      for (int32_t i = moving_[m].begin; i < moving_[m].end; ++i) total_[m] += n_[i];
     }
   }
 
@@ -251,20 +251,23 @@ class Fit {
 
   // Estimates of the inner nodes, from the root to the leaves, and g, about exp E log of them.
   void down() {
-    for (size_t m = 0; m < moving_.size(); ++m) {
-      const int32_t node = moving_[m];
-      const double alpha = alpha_[model_.group[node]], scale = 1 / (total_[m] + alpha);
-      weight_[m] = total_[m] + alpha;
-      for (int64_t i = node_ptr_[node]; i < node_ptr_[node + 1]; ++i) {
-        x_[i] = n_[i] + alpha * (parent_[i] < 0 ? 1.0 / static_cast<double>(tree_.arity) : phi_[parent_[i]]);
-        phi_[i] = x_[i] * scale;
+    const double even = 1.0 / static_cast<double>(tree_.arity);
+    for (size_t g = 0; g < model_.n_groups; ++g) {
+      const double alpha = alpha_[g];
+      for (size_t m = moving_ptr_[g]; m < moving_ptr_[g + 1]; ++m) {
+        weight_[m] = total_[m] + alpha;
+        const double scale = 1 / weight_[m];
+        for (int32_t i = moving_[m].begin; i < moving_[m].end; ++i) {
+          x_[i] = n_[i] + alpha * (parent_[i] < 0 ? even : phi_[parent_[i]]);
+          phi_[i] = x_[i] * scale;
+        }
       }
     }
     exp_digamma(x_.data(), n_inner_, g_.data());
     exp_digamma(weight_.data(), weight_.size(), node_g_.data());
     for (size_t m = 0; m < moving_.size(); ++m) {
       const double scale = 1 / node_g_[m];
-      for (int64_t i = node_ptr_[moving_[m]]; i < node_ptr_[moving_[m] + 1]; ++i) g_[i] *= scale;
+      for (int32_t i = moving_[m].begin; i < moving_[m].end; ++i) g_[i] *= scale;
     }
   }
 
@@ -282,7 +285,10 @@ class Fit {
   std::vector<uint8_t> has_children_;
   std::vector<int64_t> node_ptr_;  // its active cells
   // Inner nodes with active cells, by group, and the totals of the others.
-  std::vector<int32_t> moving_;
+  struct Run {
+    int32_t begin, end;  // active cells
+  };
+  std::vector<Run> moving_;
   std::vector<double> fixed_total_, total_, weight_, node_g_;
   std::vector<double> fixed_value_, fixed_nodes_;  // equal totals of a group that never change, and how many
   std::vector<size_t> totals_ptr_, moving_ptr_;
