@@ -60,9 +60,15 @@ class Fit {
     std::vector<int32_t> slot(tree_.arity, -1);  // of each value: its active cell in the parent at hand
     std::vector<double> histogram;
     int32_t loaded = -1;
+    bool live = true;  // whether the parent at hand has active cells
     for (size_t node = 0; node < tree_.n_nodes; ++node) {
-      if (tree_.parent[node] != loaded) load_parent(loaded = tree_.parent[node], slot);
-      add_node(node, slot, histogram);
+      const int32_t parent = tree_.parent[node];
+      if (parent != loaded) {
+        loaded = parent;
+        live = node_ptr_[parent] < node_ptr_[parent + 1];
+        if (live) load_parent(parent, slot);
+      }
+      live ? add_node(node, slot, histogram) : add_quiet_node(node, histogram);
       if (node + 1 == tree_.n_nodes || model_.group[node + 1] != model_.group[node]) end_group(node, histogram);
     }
     fixed_.assign(n_.begin(), n_.begin() + n_inner_);
@@ -97,6 +103,15 @@ class Fit {
     node_ptr_[node + 1] = static_cast<int64_t>(n_.size());
     if (inner) n_inner_ = n_.size();
     add_total(node, all, fixed, inner && active, histogram);
+  }
+
+  // Below a node without active cells there are none.
+  void add_quiet_node(size_t node, std::vector<double>& histogram) {
+    double all = 0;
+    for (int64_t c = tree_.cell_ptr[node]; c < tree_.cell_ptr[node + 1]; ++c) all += tree_.cell_count[c];
+    fixed_tables_[model_.group[node]] += all;
+    node_ptr_[node + 1] = node_ptr_[node];
+    add_total(node, all, all, false, histogram);
   }
 
   // The total of an inner node moves with the tables below; of the others, equal ones of a group are joined.
