@@ -260,9 +260,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         prevail, as with naive Bayes on dependent attributes, the interval may be narrow and wrong.
 
         A closed form, without sampling: :mod:`countwise.infer.interval`. In simulations with the true structure, 90 %
-        intervals of networks smoothed by HDP held the truth 87 to 98 % of the time, of tuned ones 71 to 92 %: a
-        temperature moves all probabilities at once, which the counts know nothing of. Truths outside were so by 0.06
-        on average at 100 rows, by 0.012 at 10,000 (``benchmarks/intervals.py``).
+        intervals of networks smoothed by HDP held the truth 87 to 98 % of the time, of tuned ones 69 to 92 %: a
+        temperature moves all probabilities at once, which the counts know nothing of (``benchmarks/intervals.py``).
         The estimate is inside always. Weights count as rows, so they should add up to the number of rows.
 
         Parameters
