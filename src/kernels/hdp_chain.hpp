@@ -1,17 +1,10 @@
 // The hierarchical Dirichlet process of a count tree as a Markov chain: what its samplers share.
 #pragma once
 
-#include "count_tree.hpp"
+#include "hdp.hpp"
 #include "random.hpp"
 
 namespace countwise {
-
-// The nodes of one group share a concentration with prior Gamma(shape, rate); the root's is fixed.
-struct HdpModel {
-  const int32_t* group;  // per node; the root's entry is not used
-  size_t n_groups;
-  double shape, rate, root_concentration;
-};
 
 struct HdpRun {
   int64_t n_iter, burn_in;  // sweeps, and how many of them are not averaged
@@ -30,8 +23,6 @@ struct HdpOut {
 // Customers of leaves are rows (paper 000, section 4.3).
 class HdpChain {
  public:
-  static constexpr double kLeast = 1e-3, kMost = 4000, kStart = 2;  // bounds and start of the concentrations
-
   // Tables start at their expectation from the leaves up (paper 000, eq. 15).
   HdpChain(const CountTreeView& tree, const HdpModel& model);
 

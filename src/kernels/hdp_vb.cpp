@@ -8,10 +8,9 @@
 namespace countwise {
 namespace {
 
-constexpr double kStart = 2.0, kLeast = 1e-3, kMost = 4000.0;  // concentrations
-constexpr double kLongestStep = 2.0;                           // in log concentration
-constexpr double kTolerance = 0.02;                            // of the probabilities
-constexpr double kSlowest = 0.25, kFastest = 3.0;              // of what damped() finds
+constexpr double kLongestStep = 2.0;               // in log concentration
+constexpr double kTolerance = 0.02;                // of the probabilities
+constexpr double kSlowest = 0.25, kFastest = 3.0;  // of what damped() finds
 constexpr int kMaxSweeps = 20;
 constexpr size_t kBlock = 256;  // cells whose numbers stay in the first-level cache
 constexpr size_t kSlopes = 8;   // one block in so many is enough for the slope of a long run
@@ -212,7 +211,7 @@ class Fit {
     add_totals();
     bool moving = false;
     for (size_t g = 1; g < model_.n_groups; ++g) {
-      const double before = alpha_[g], tables = model_.prior_shape + tables_[g];
+      const double before = alpha_[g], tables = model_.shape + tables_[g];
       if (tables <= 0) continue;  // no rows, no prior: nothing to learn from
       alpha_[g] = std::clamp(before * std::exp(damped(g, newton_step(g, tables))), kLeast, kMost);
       pull_[g] = alpha_[g] * std::max(tables - 0.5, 0.5 * tables) / tables;  // about exp E log alpha
@@ -249,7 +248,7 @@ class Fit {
   double newton_step(size_t g, double tables) {
     const double alpha = alpha_[g];
     const auto same = [&](size_t) { return alpha; };
-    double expected = alpha * model_.prior_rate, slope = expected;
+    double expected = alpha * model_.rate, slope = expected;
     const Tables fixed = add_tables(totals_ptr_[g], totals_ptr_[g + 1], same, fixed_value_, &fixed_nodes_, nothing);
     const Tables moving = add_tables(moving_ptr_[g], moving_ptr_[g + 1], same, total_, nullptr, nothing);
     expected += fixed.tables + moving.tables;

@@ -1,4 +1,4 @@
-// Digamma and trigamma of positive numbers, to about 1e-14 of their size.
+// Digamma of positive numbers, to about 1e-14 of its size.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace countwise {
 
-// Both push x above 10 by the recurrence and use the asymptotic series there (Abramowitz and Stegun 6.3.18, 6.4.12).
+// Pushes x above 10 by the recurrence and uses the asymptotic series there (Abramowitz and Stegun 6.3.18).
 inline double digamma(double x) {
   double shift = 0;
   for (; x < 10; x += 1) shift += 1 / x;
@@ -15,14 +15,6 @@ inline double digamma(double x) {
   const double tail =
       y * (1. / 12 - y * (1. / 120 - y * (1. / 252 - y * (1. / 240 - y * (1. / 132 - y * (691. / 32760 - y / 12))))));
   return std::log(x) - 0.5 / x - tail - shift;
-}
-
-inline double trigamma(double x) {
-  double shift = 0;
-  for (; x < 10; x += 1) shift += 1 / (x * x);
-  const double y = 1 / (x * x);
-  const double tail = y * (1. / 6 - y * (1. / 30 - y * (1. / 42 - y * (1. / 30 - y * (5. / 66 - y * (691. / 2730))))));
-  return (1 + 0.5 / x + tail) / x + shift;
 }
 
 }  // namespace countwise

@@ -72,7 +72,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         "loo" fits how strongly to smooth, how far to trust the sum of the evidence (temperature) and class biases by
         the leave-one-out log loss of the class, on rows that did not choose structure and cut points. It needs
         ``smoothing="hdp"``. "auto" does so in ``fit`` where the smoothing allows it, and not in ``partial_fit``,
-        whose first rows may be few. None leaves the network as smoothed, in a third of the time.
+        whose first rows may be few. None leaves the network as smoothed, and is faster.
     tune_rows : int, default 15000
         Most rows to tune by.
     max_memory : int, str or None

@@ -140,9 +140,8 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> NetworkClassi
         proba, absent = arrays[f"tree{i}.cell_proba"], arrays[f"tree{i}.absent"]
         smoothed.append(Smoothed(proba, absent, bool(flag), precision, base))
     model.tuning_ = _tuning(arrays, len(model.classes_))
-    tuned = (model.tuning_.temperature, model.tuning_.bias) if model.tuning_ else ()
     log_prior = _vector(arrays["log_prior"], len(model.classes_))
-    model._derived = Derived(Parameters(log_prior, tuple(smoothed), *tuned))
+    model._derived = Derived(Parameters(log_prior, tuple(smoothed), model.tuning_))
     for name in LEARNED:
         if name in header["learned"]:
             _require(isinstance(header["learned"][name], (int, float)), f"{name} is not a number")

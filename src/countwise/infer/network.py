@@ -24,13 +24,12 @@ THREADED_CELLS = 2**20  # fewer are smoothed sooner than another thread gets hol
 class Parameters:
     """The smoothed distributions of a network: of the class, and of each tree in turn.
 
-    A tuned network scores a class by log_prior + bias + temperature * (sum over trees); else these are 0 and 1.
+    The concentrations behind ``trees`` are tuned already; bias and temperature of ``tuning`` enter the scores.
     """
 
     log_prior: FloatArray
     trees: tuple[Smoothed, ...]
-    temperature: float = 1.0
-    bias: FloatArray | float = 0.0
+    tuning: Tuning | None = None
 
 
 def smooth_network(
@@ -60,7 +59,7 @@ def smooth_network(
     with progress_bar("smoothing", len(trees)) as bar:
         smoothed = tuple(thread_map(smooth_tree, zip(trees, seeds[1:], strict=True), threads))
     log_prior = np.log(dense_proba(prior, smoother.smooth(prior, int(seeds[0])))[0])
-    return Parameters(log_prior, smoothed, *((tuning.temperature, tuning.bias) if tuning else ()))
+    return Parameters(log_prior, smoothed, tuning)
 
 
 class Network:
@@ -70,8 +69,10 @@ class Network:
         self, trees: Sequence[ContextTree], parameters: Parameters, arity: Sequence[int], threads: int = 1
     ) -> None:
         self.arity = list(arity)
-        self.log_prior, self.intercept = parameters.log_prior, parameters.log_prior + parameters.bias
-        self.temperature = parameters.temperature
+        tuning = parameters.tuning
+        self.log_prior = parameters.log_prior
+        self.intercept = self.log_prior if tuning is None else self.log_prior + tuning.bias
+        self.temperature = 1.0 if tuning is None else tuning.temperature
         self.children = [tree.family.child for tree in trees]
         self.lookup = _kernels.Lookup(len(self.log_prior), len(trees))
 
