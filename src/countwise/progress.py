@@ -26,8 +26,8 @@ class Progress(Protocol):
     def start(self, label: str, total: int | None) -> None:
         """Begin a piece of work of ``total`` steps (None: not known)."""
 
-    def advance(self, n: int = 1) -> None:
-        """``n`` more steps are done."""
+    def advance(self, n: int = 1, work: float | None = None) -> None:
+        """``n`` more steps are done; ``work``: the share of all work that they were, if steps differ much."""
 
     def stop(self) -> None:
         """The work has ended, well or not."""
@@ -38,7 +38,7 @@ class SilentProgress:
 
     def start(self, label: str, total: int | None) -> None: ...  # noqa: D102
 
-    def advance(self, n: int = 1) -> None: ...  # noqa: D102
+    def advance(self, n: int = 1, work: float | None = None) -> None: ...  # noqa: D102
 
     def stop(self) -> None: ...  # noqa: D102
 
@@ -63,19 +63,22 @@ class TextProgress:
         self.label, self.done, self.running = "", 0, False
         self.total: int | None = None
         self.began = self.shown = 0.0
+        self.work: float | None = None
 
     def start(self, label: str, total: int | None) -> None:
         """Begin a bar."""
         with self.lock:
-            self.label, self.total, self.done, self.running = label, total, 0, True
+            self.label, self.total, self.done, self.work, self.running = label, total, 0, None, True
             self.began = self.shown = time.monotonic()
             if self.in_place:
                 self._show("\r")
 
-    def advance(self, n: int = 1) -> None:
+    def advance(self, n: int = 1, work: float | None = None) -> None:
         """Count ``n`` steps; draw when the last drawing is old enough."""
         with self.lock:
             self.done += n
+            if work is not None:
+                self.work = (self.work or 0.0) + work
             if self.running and time.monotonic() - self.shown >= self.interval:
                 self._show("\r" if self.in_place else "\n")
 
@@ -88,26 +91,38 @@ class TextProgress:
 
     def _show(self, end: str) -> None:
         self.shown = time.monotonic()
-        text = render(self.label, self.done, self.total, self.shown - self.began)
+        text = render(self.label, self.done, self.total, self.shown - self.began, self.work)
         self.stream.write(f"\x1b[K{text}{end}" if self.in_place else text + end)
         self.stream.flush()
 
 
-def render(label: str, done: int, total: int | None, elapsed: float) -> str:
-    """One line of text: bar, share, steps, time so far and an estimate of the rest.
+def render(label: str, done: int, total: int | None, elapsed: float, work: float | None = None) -> str:
+    """One line of text: bar, share, steps, time so far and an estimate of the rest, by ``work`` if that is known.
 
     >>> render("fit", 1, 4, 20.0)
     'fit [######..................]  25% 1/4 0:00:20, 0:01:00 left'
     >>> render("read", 70, None, 3700.0)
     'read 70 1:01:40'
+    >>> render("bench", 3, 4, 20.0, work=0.5)
+    'bench [##################......]  75% 3/4 0:00:20, 0:00:20 left'
     """
     if not total:
         return f"{label} {done} {timedelta(seconds=round(elapsed))}"
     share = min(done / total, 1.0)
     filled = round(share * BAR_WIDTH)
-    rest = f", {timedelta(seconds=round(elapsed / share - elapsed))} left" if 0.0 < share < 1.0 else ""
+    rest = f", {timedelta(seconds=round(time_left(elapsed, share if work is None else work)))} left"
+    rest = rest if 0.0 < share < 1.0 else ""
     bar = "#" * filled + "." * (BAR_WIDTH - filled)
     return f"{label} [{bar}] {share:4.0%} {done}/{total} {timedelta(seconds=round(elapsed))}{rest}"
+
+
+def time_left(elapsed: float, share: float) -> float:
+    """Seconds that the rest will take, if it goes on as so far.
+
+    >>> time_left(30.0, 0.25)
+    90.0
+    """
+    return elapsed / share - elapsed if share > 0.0 else 0.0
 
 
 SILENT = SilentProgress()

@@ -5,17 +5,17 @@ import pyarrow.parquet
 import pytest
 
 import countwise
-from countwise.cli.models import MODELS
+from countwise.estimators.names import NETWORKS
 
 FIT = ("fit", "train.parquet", "--target", "label", "--out", "m.cw")
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [*NETWORKS, "tan-m"])
 def test_every_model_name_gives_a_model_that_loads(run, folder, name):
     result = run(*FIT, "--model", name)
     assert result.exit_code == 0, result.stderr
     model = countwise.load(folder / "m.cw")
-    assert type(model).__name__ == MODELS[name].class_name
+    assert type(model).__name__ == NETWORKS[name.partition("-")[0]][0]
     assert list(model.classes_) == ["no", "yes"]
     if name[-1].isdigit():
         assert model.get_params()["k"] == int(name[-1])

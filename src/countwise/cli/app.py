@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from countwise.cli.bench import bench
 from countwise.cli.evaluate import evaluate
 from countwise.cli.fit import fit
 from countwise.cli.inspect import inspect
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 for command in (fit, predict, evaluate, inspect):
     app.command()(command)
+app.add_typer(bench, name="bench")
 
 
 def _version(wanted: bool) -> None:

@@ -2,27 +2,31 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from countwise.cli.failure import DATA_ERROR, Debug, failure, guarded
+from countwise.cli.bench.show import print_table, tell_failures
+from countwise.cli.failure import Debug, failure, guarded
 from countwise.cli.fit import INPUT
-from countwise.cli.models import MODELS, RIVALS, build, optional, parse_list
-from countwise.cli.output import log, reporter
+from countwise.cli.models import parse_list, usage
+from countwise.cli.output import reporter
 from countwise.cli.tables import STDIO, Delimiter, Null, Types, input_files, open_tables, read_options
 
-if TYPE_CHECKING:
-    from countwise.evaluate import Results
-
-NAMES = ("dataset", "model")
-SHOWN = (*NAMES, "rmse", "log_loss", "zero_one_loss", "brier", "ece", "fit_seconds", "predict_seconds")
-MODEL_HELP = f"Of {', '.join(MODELS)}; of scikit-learn: {', '.join(RIVALS)}."
-PIPED_WIDTH = 160  # columns of a table that goes to a file
+SHOWN = (
+    "dataset",
+    "model",
+    "rmse",
+    "log_loss",
+    "zero_one_loss",
+    "brier",
+    "ece",
+    "roc_auc",
+    "fit_seconds",
+    "predict_seconds",
+)
+MODEL_HELP = "Names a,b,c, ours and rivals; see countwise bench list."
 
 
 @guarded
@@ -45,17 +49,23 @@ def evaluate(
 ) -> None:
     """Compare models on DATA by repeated stratified cross-validation.
 
-    Shows scores of the class probabilities; for all of them small is good. A model that fails is told of and
-    makes the exit code 1; the others go on.
+    Shows scores of the class probabilities; small is good, but for the area under the ROC. A model that fails
+    is told of and makes the exit code 1; the others go on. Many data sets: countwise bench.
 
     \b
     Examples:
       countwise evaluate train.parquet --target label --models nb,tan,skdb,rf
       countwise evaluate --dataset tic-tac-toe --dataset monks-1 --models nb,kdb2 --store results.jsonl
     """  # noqa: D301
+    from countwise.errors import DataError
     from countwise.evaluate import cross_validate
+    from countwise.evaluate.compare import Table
+    from countwise.evaluate.models import make_models, split_specs
 
-    chosen = {name: _model(name, seed, jobs) for name in parse_list(models)}
+    try:
+        chosen = make_models(split_specs(models), seed, jobs)
+    except DataError as error:
+        raise usage(error) from None
     if not chosen:
         raise typer.BadParameter("--models: name at least one")
     if bool(data) == bool(dataset):
@@ -74,18 +84,9 @@ def evaluate(
     if as_json:
         typer.echo(json.dumps({"summary": results.summary(), "rows": results.rows}))
     else:
-        _show(results)
-    _tell_failures(results)
-
-
-def _model(name: str, seed: int, jobs: int | None) -> Any:
-    if name in RIVALS:
-        from countwise.evaluate import rivals
-
-        return rivals.RIVALS[name](seed, jobs)
-    if name not in MODELS:
-        raise typer.BadParameter(f"model {name!r} is not known; there are {', '.join([*MODELS, *RIVALS])}")
-    return build(name, optional(name, {"random_state": seed, "n_jobs": jobs}))
+        lines = [{name: line[name] for name in SHOWN} for line in results.summary()]
+        print_table(Table(f"{repeats} times {folds}-fold stratified cross-validation", lines))
+    tell_failures(results)
 
 
 def _named(names: list[str]) -> list[Any]:
@@ -111,29 +112,3 @@ def _files(
         table = table.set_column(at, name, table.column(name).cast(pa.string()))
     title = "stdin" if paths == [STDIO] else Path(paths[0]).name.split(".")[0]
     return {title: (table.drop_columns([target]), table.column(target))}
-
-
-def _show(results: "Results") -> None:
-    from countwise.evaluate.results import format_value
-
-    lines = results.summary()
-    table = Table(box=None, pad_edge=False)
-    for name in SHOWN:
-        table.add_column(name, justify="left" if name in NAMES else "right", no_wrap=True)
-    for line in lines:
-        table.add_row(*(escape(format_value(line[name])) for name in SHOWN))
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = PIPED_WIDTH
-    console.print(table)
-
-
-def _tell_failures(results: "Results") -> None:
-    failed = results.failures
-    if not failed:
-        return
-    typer.echo(f"error: {len(failed)} of {len(results.rows)} cells failed", err=True)
-    first = {(row["dataset"], row["model"]): row["error"] for row in reversed(failed)}
-    for (dataset, model), message in sorted(first.items()):
-        log().print(f"  {model} on {dataset}: {message}", markup=False, soft_wrap=True)
-    raise typer.Exit(DATA_ERROR)

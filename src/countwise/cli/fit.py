@@ -9,7 +9,7 @@ import typer
 
 from countwise.cli.describe import describe, structure_line
 from countwise.cli.failure import Debug, guarded
-from countwise.cli.models import build, check_size, optional, parse_list, parse_params
+from countwise.cli.models import build, optional, parse_list, parse_params, size_bytes
 from countwise.cli.output import check_writable, log, replacing, reporter
 from countwise.cli.tables import STDIO, Delimiter, Null, Types, input_files, open_tables, read_options
 from countwise.progress import use_progress
@@ -22,7 +22,9 @@ def fit(
     train: Annotated[list[str], typer.Argument(metavar="TRAIN", help=INPUT)],
     target: Annotated[str, typer.Option(help="Column that holds the class.")],
     out: Annotated[Path, typer.Option(help="Model file to write.")],
-    model: Annotated[str, typer.Option(help="nb, tan, kdb (k by --param), kdb1 ... kdb5, or skdb.")] = "skdb",
+    model: Annotated[
+        str, typer.Option(help="nb, tan, kdb (k by --param), kdb1 ... kdb5, or skdb; a smoothing may follow: tan-m.")
+    ] = "skdb",
     param: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="A parameter; may be repeated.")] = None,
     smoothing: Annotated[
         str | None,
@@ -60,7 +62,7 @@ def fit(
         "max_memory": max_memory,
     }
     if max_memory is not None:
-        check_size(max_memory)
+        size_bytes("--max-memory", max_memory)
     options = read_options(types, null, delimiter)
     params: dict[str, Any] = {key: value for key, value in settings.items() if value is not None}
     if not tune:

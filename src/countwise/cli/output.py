@@ -3,8 +3,10 @@
 import os
 import secrets
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 from rich.console import Console
@@ -14,12 +16,11 @@ from rich.progress import (
     Progress,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 
 from countwise.cli.failure import failure
 from countwise.progress import Progress as Reporter
-from countwise.progress import TextProgress
+from countwise.progress import TextProgress, time_left
 
 
 @contextmanager
@@ -64,14 +65,18 @@ class RichProgress:
     def start(self, label: str, total: int | None) -> None:
         """Begin a bar."""
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self.bar = Progress(*columns, TimeRemainingColumn(), console=log(), transient=True)
-        self.task = self.bar.add_task(label, total=total)
+        self.bar = Progress(*columns, TextColumn("{task.fields[left]}"), console=log(), transient=True)
+        self.task = self.bar.add_task(label, total=total, left="")
         self.bar.start()
+        self.total, self.work, self.began = total, 0.0, time.monotonic()
 
-    def advance(self, n: int = 1) -> None:
+    def advance(self, n: int = 1, work: float | None = None) -> None:
         """Count ``n`` steps."""
         if self.bar is not None:
-            self.bar.advance(self.task, n)
+            share = n / self.total if self.total else 0.0
+            self.work += share if work is None else work
+            left = timedelta(seconds=round(time_left(time.monotonic() - self.began, self.work)))
+            self.bar.update(self.task, advance=n, left=f"{left} left" if 0.0 < self.work < 1.0 else "")
 
     def stop(self) -> None:
         """Remove the bar."""

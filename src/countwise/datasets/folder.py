@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -37,8 +37,8 @@ class Folder(Mapping[str, Dataset]):
 
     @property
     def names(self) -> list[str]:
-        """The names of the data sets, sorted: the files' names without ``.parquet``."""
-        return sorted(self._files)
+        """The names of the data sets: the files' names without ``.parquet``, sorted, or as selected."""
+        return list(self._files)
 
     @cached_property
     def manifest(self) -> pa.Table | None:
@@ -56,10 +56,43 @@ class Folder(Mapping[str, Dataset]):
 
     def describe(self, name: str) -> str:
         """What the manifest says about a set: its source and notes, empty without a manifest."""
-        if self.manifest is None or "name" not in self.manifest.column_names:
-            return ""
-        row: dict[str, Any] = next((r for r in self.manifest.to_pylist() if r["name"] == name), {})
+        row = self._rows.get(name, {})
         return "; ".join(str(row[key]) for key in ("source", "notes") if row.get(key))
+
+    def select(self, names: Iterable[str]) -> Folder:
+        """The same folder with these sets alone."""
+        part = Folder(self.path, target=self.target)
+        for name in (wanted := list(names)):
+            if name not in self._files:
+                raise unknown_dataset(name, self._files, f"folder {str(self.path)!r}")
+        part._files = {name: self._files[name] for name in wanted}
+        return part
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables of papers that the manifest's column ``seed_tables`` names."""
+        return sorted({table for row in self._rows.values() for table in _listed(row)})
+
+    def listed_in(self, table: str) -> list[str]:
+        """The sets that a paper's table lists, as the manifest's column ``seed_tables`` says."""
+        names = [name for name in self.names if table in _listed(self._rows.get(name, {}))]
+        if not names:
+            known = ", ".join(self.tables) or "none"
+            raise DataError(f"folder {str(self.path)!r}: no set of table {table!r}; the manifest names {known}")
+        return names
+
+    def n_rows(self, name: str) -> int:
+        """Rows of a set, from the file's header."""
+        import pyarrow.parquet as pq
+
+        return int(pq.read_metadata(self._files[name]).num_rows)
+
+    @cached_property
+    def _rows(self) -> dict[str, dict[str, Any]]:
+        """The manifest's rows by name."""
+        if self.manifest is None or "name" not in self.manifest.column_names:
+            return {}
+        return {row["name"]: row for row in self.manifest.to_pylist()}
 
     def __getitem__(self, name: str) -> Dataset:
         if name not in self._files:
@@ -131,6 +164,10 @@ def _read(file: Path) -> pa.Table:
             return parquet.read()
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"file {str(file)!r} is damaged or not Parquet: {error}") from error
+
+
+def _listed(row: dict[str, Any]) -> list[str]:
+    return [table for table in str(row.get("seed_tables") or "").split(";") if table]
 
 
 def _labels(column: pa.ChunkedArray, file: Path) -> LabelArray:

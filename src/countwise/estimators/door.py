@@ -21,8 +21,15 @@ from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
 from countwise.smooth import HDP, Smoother
 
-FALLBACK_MEMORY = 4 * 2**30
+FALLBACK_MEMORY = 4 * 2**30  # bytes of a machine that does not tell
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+def machine_memory() -> int:
+    """Bytes of memory of the machine; a guess where it does not tell (Windows)."""
+    if not hasattr(os, "sysconf"):
+        return FALLBACK_MEMORY
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def memory_bytes(max_memory: int | float | str | None) -> int:
@@ -32,9 +39,7 @@ def memory_bytes(max_memory: int | float | str | None) -> int:
     (2147483648, 1572864, 4096)
     """
     if max_memory is None:
-        if not hasattr(os, "sysconf"):  # Windows does not tell this way
-            return FALLBACK_MEMORY
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        return machine_memory() // 2
     match = re.fullmatch(r"\s*(\d+\.?\d*(?:e[0-9]+)?)\s*([kmgt]?)i?b?\s*", str(max_memory).lower())
     size = float(match[1]) * UNITS[match[2]] if match else 0.0
     if not 1 <= size < 2.0**63:

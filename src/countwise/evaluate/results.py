@@ -1,25 +1,50 @@
-"""Results of cross-validation: rows, pooled summaries, tables."""
+"""Results of an experiment: one row per cell, pooled summaries, tables of a measure by data set and model."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from countwise.evaluate.scores import pool
+from countwise.dtypes import FloatArray
+from countwise.errors import DataError
+from countwise.evaluate.bias_variance import bias_variance, unpack_codes
+from countwise.evaluate.folds import stratified_folds
+from countwise.evaluate.measures import MEASURES, pool
+from countwise.evaluate.reliability import ReliabilityBins
+from countwise.evaluate.store import Row, Store
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Row = dict[str, Any]
 MEAN = "(mean)"  # the "data set" of the averages
+SECONDS = ("fit_seconds", "predict_seconds")
+COSTS = (*SECONDS, "peak_bytes", "model_bytes")
+PACKED = ("predicted", "reliability")  # columns that are for programs
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """One measure: ``values[i, j]`` of data set i and model j, on the data sets where no model failed."""
+
+    measure: str
+    datasets: list[str]
+    models: list[str]
+    values: FloatArray
+
+    def column(self, model: str) -> FloatArray:
+        """The values of one model."""
+        if model not in self.models:
+            raise DataError(f"model {model!r} is not in these results; there are {', '.join(self.models)}")
+        return self.values[:, self.models.index(model)]
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """One row for each (data set, model, repeat, fold): ``n_train``, ``n_test``, seconds, scores, ``error``.
+    """One row for each cell: data set, model, repeat, fold, sizes, scores, costs, ``error``.
 
-    A row of a fold that failed has the message as its ``error`` and None for its scores.
+    A row of a cell that failed has the message as its ``error`` and None for its scores.
 
     Examples
     --------
@@ -36,36 +61,119 @@ class Results:
 
     rows: list[Row]
     scores: tuple[str, ...]
+    problems: Mapping[str, Row] = field(default_factory=dict)  # by data set: sizes, and the classes of all rows
+    settings: Mapping[tuple[str, str], Row] = field(default_factory=dict)  # by data set and model
+    runs: Sequence[Row] = ()  # machine and versions of each run that added cells
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Everything that a store holds."""
+        store = Store.read(path)
+        scores = tuple(dict.fromkeys(score for item in store.settings.values() for score in item["scores"]))
+        return cls(list(store.rows.values()), scores, store.problems, store.settings, store.runs)
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names, as they come."""
+        return self._distinct("dataset")
+
+    @property
+    def models(self) -> list[str]:
+        """Names, as they come."""
+        return self._distinct("model")
+
+    @property
+    def train_sizes(self) -> list[int]:
+        """The sizes that the protocol has set, ascending; none for cross-validation."""
+        return sorted({row["train_size"] for row in self.rows if row.get("train_size") is not None})
 
     @property
     def failures(self) -> list[Row]:
-        """The rows of the folds that failed."""
+        """The rows of the cells that failed."""
         return [row for row in self.rows if row["error"] is not None]
 
+    def only(
+        self,
+        *,
+        datasets: Iterable[str] | None = None,
+        models: Iterable[str] | None = None,
+        train_size: int | None = None,
+    ) -> "Results":
+        """A part of the rows; models and data sets in the order given."""
+        for what, names in (("dataset", datasets), ("model", models)):
+            missing = [name for name in names or () if name not in self._distinct(what)]
+            if missing:
+                raise DataError(f"{what} {missing[0]!r} is not in these results")
+        place = {name: i for i, name in enumerate(models or self.models)}
+        kept = set(self.datasets if datasets is None else datasets)
+        rows = [row for row in self.rows if row["dataset"] in kept and row["model"] in place]
+        if train_size is not None:
+            rows = [row for row in rows if row.get("train_size") == train_size]
+        return Results(
+            sorted(rows, key=lambda row: place[row["model"]]), self.scores, self.problems, self.settings, self.runs
+        )
+
     def summary(self) -> list[Row]:
-        """One row per (data set, model); then, for several data sets, one per model with the plain means.
+        """One row per data set, model and training size; then, for several data sets, one per model with plain means.
 
         Scores are those of all test predictions put together: the squared errors are averaged over the rows
-        of all folds before the root (``ece``, whose bins belong to a fold, is the mean over folds by size).
+        of all folds before the root (``ece`` and ``roc_auc``, which belong to a fold, are means over folds by size).
         Seconds are means per fold. The means over data sets take those on which no model failed,
         ``n_datasets`` of them.
         """
-        datasets, models = self._distinct("dataset"), self._distinct("model")
+        groups: dict[tuple[str, str, int | None], list[Row]] = {}
+        for row in self.rows:
+            groups.setdefault((row["dataset"], row["model"], row.get("train_size")), []).append(row)
         lines = []
-        for dataset in datasets:
-            for model in models:
-                rows = [row for row in self.rows if row["dataset"] == dataset and row["model"] == model]
-                lines.append({"dataset": dataset, "model": model} | self._pooled(rows))
-        return lines + (self._means(lines, models) if len(datasets) > 1 else [])
+        sizes: list[int | None] = [*self.train_sizes] or [None]
+        for dataset in self.datasets:
+            for model in self.models:
+                for size in sizes:
+                    rows = groups.get((dataset, model, size), [])
+                    if size is not None and not rows:
+                        continue  # the data set is smaller
+                    sized = {} if size is None else {"train_size": size}
+                    lines.append({"dataset": dataset, "model": model} | sized | self._pooled(rows))
+        return lines + (self._means(lines) if len(self.datasets) > 1 and not self.train_sizes else [])
+
+    def table(self, measure: str, models: Sequence[str] | None = None) -> ScoreTable:
+        """One measure, of the data sets on which none of the models failed or has a cell missing.
+
+        Beside scores and seconds, ``bias`` and ``variance`` (of repeated cross-validation) are measures.
+        """
+        own = self if models is None else self.only(models=models)
+        if measure not in (*own.scores, *MEASURES):
+            raise DataError(f"measure {measure!r} is not in these results; there are {', '.join(own.scores)}")
+        values = own._bias_variance(measure) if measure in ("bias", "variance") else own._values(measure)
+        names = own.models
+        datasets = [d for d in own.datasets if all(values.get((d, m)) is not None for m in names)]
+        matrix = np.array([[values[d, m] for m in names] for d in datasets], dtype=np.float64)
+        return ScoreTable(measure, datasets, names, matrix.reshape(len(datasets), len(names)))
+
+    def reliability(self, model: str, datasets: Iterable[str] | None = None) -> ReliabilityBins:
+        """Stated and observed sums by bin, of all test predictions; each data set counts alike."""
+        total: dict[str, ReliabilityBins] = {}
+        for row in self.only(datasets=datasets, models=[model]).rows:
+            if row.get("reliability") is not None:
+                bins = ReliabilityBins(*(np.asarray(part, dtype=np.float64) for part in row["reliability"]))
+                name = row["dataset"]
+                total[name] = total[name] + bins if name in total else bins
+        if not total:
+            raise DataError(f"model {model!r} has no cell that ended well")
+        shares = [
+            [part / bins.weight.sum() for part in (bins.weight, bins.stated, bins.happened)] for bins in total.values()
+        ]
+        return ReliabilityBins(*np.mean(shares, axis=0))
 
     def to_arrow(self) -> "pa.Table":
         """The rows as a ``pyarrow.Table``."""
         import pyarrow as pa
 
-        floats = {"fit_seconds", "predict_seconds", *self.scores}
-        names = list(self.rows[0]) if self.rows else []
-        types = {"error": pa.string()} | dict.fromkeys(floats, pa.float64())
-        return pa.table({name: pa.array([row[name] for row in self.rows], types.get(name)) for name in names})
+        floats = {*SECONDS, *self.scores}
+        names = [name for name in (self.rows[0] if self.rows else []) if name not in PACKED]
+        types = {"error": pa.string(), "train_size": pa.int64(), "peak_bytes": pa.int64(), "model_bytes": pa.int64()}
+        types |= dict.fromkeys(floats, pa.float64())
+        return pa.table({name: pa.array([row.get(name) for row in self.rows], types.get(name)) for name in names})
 
     def to_pandas(self) -> Any:
         """The rows as a ``pandas.DataFrame``; pandas must be installed."""
@@ -76,8 +184,7 @@ class Results:
         return self.to_arrow().to_pandas()
 
     def __str__(self) -> str:
-        lines = self.summary()
-        text = format_table(lines)
+        text = format_table(self.summary())
         failed = self.failures
         if failed:
             first = failed[0]
@@ -90,26 +197,59 @@ class Results:
     def _distinct(self, name: str) -> list[str]:
         return list(dict.fromkeys(row[name] for row in self.rows))
 
+    def _values(self, measure: str) -> dict[tuple[str, str], float | None]:
+        lines = [line for line in self.summary() if line["dataset"] != MEAN]
+        if len({line.get("train_size") for line in lines}) > 1:
+            raise DataError("the results have several training sizes; choose one with only(train_size=...)")
+        return {(n["dataset"], n["model"]): n.get(measure) if not n["n_failed"] else None for n in lines}
+
     def _pooled(self, rows: list[Row]) -> Row:
         good = [row for row in rows if row["error"] is None]
         n_test = [row["n_test"] for row in good]
         line: Row = {s: pool(s, [row[s] for row in good], n_test) if good else None for s in self.scores}
-        for name in ("fit_seconds", "predict_seconds"):
-            line[name] = float(np.mean([row[name] for row in good])) if good else None
+        for name in COSTS:
+            known = [row[name] for row in good if row.get(name) is not None]
+            if known or name in SECONDS:
+                line[name] = float(np.mean(known)) if known else None
         return line | {"n_cells": len(rows), "n_failed": len(rows) - len(good)}
 
-    def _means(self, lines: list[Row], models: list[str]) -> list[Row]:
+    def _means(self, lines: list[Row]) -> list[Row]:
         bad = {line["dataset"] for line in lines if line["n_failed"] or not line["n_cells"]}
         means = []
-        for model in models:
+        for model in self.models:
             own = [line for line in lines if line["model"] == model]
             good = [line for line in own if line["dataset"] not in bad]
             mean: Row = {"dataset": MEAN, "model": model}
-            for name in (*self.scores, "fit_seconds", "predict_seconds"):
-                mean[name] = float(np.mean([line[name] for line in good])) if good else None
+            for name in (*self.scores, *COSTS):
+                known = [line[name] for line in good if line.get(name) is not None]
+                if known or name in (*self.scores, *SECONDS):
+                    mean[name] = float(np.mean(known)) if known else None
             mean |= {name: sum(line[name] for line in own) for name in ("n_cells", "n_failed")}
             means.append(mean | {"n_datasets": len(good)})
         return means
+
+    def _bias_variance(self, measure: str) -> dict[tuple[str, str], float | None]:
+        """Of every data set and model whose repeats are complete."""
+        cells: dict[tuple[str, str], dict[tuple[int, int], str]] = {}
+        for row in self.rows:
+            if row.get("predicted") is not None and row.get("train_size") is None:
+                own = cells.setdefault((row["dataset"], row["model"]), {})
+                own[row["repeat"], row["fold"]] = row["predicted"]
+        found: dict[tuple[str, str], float | None] = {}
+        for (dataset, model), packed in cells.items():
+            settings, facts = self.settings[dataset, model], self.problems[dataset]
+            codes = unpack_codes(facts["codes"], facts["n_rows"])
+            n_splits, n_repeats = settings["n_splits"], 1 + max(repeat for repeat, _ in packed)
+            if len(packed) < n_splits * n_repeats:
+                continue
+            predicted = np.empty((n_repeats, len(codes)), dtype=np.int64)
+            for repeat in range(n_repeats):
+                folds = stratified_folds(codes, n_splits, seed=(settings["random_state"], repeat))
+                for fold in range(n_splits):
+                    at = folds == fold
+                    predicted[repeat, at] = unpack_codes(packed[repeat, fold], int(at.sum()))
+            found[dataset, model] = getattr(bias_variance(codes, predicted), measure)
+        return found
 
 
 def format_table(lines: Sequence[Row], columns: Iterable[str] | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Scores of predicted class probabilities: small is good for each of them.
+"""Scores of predicted class probabilities; :data:`~countwise.evaluate.MEASURES` says which way is good.
 
 All take ``(y_true, proba, classes=None, sample_weight=None)``: the true labels, an (n, C) array of
 probabilities whose columns belong to ``classes`` (None: the sorted distinct labels of ``y_true``), and
@@ -9,14 +9,16 @@ probability 0, so the row pays in full, and C grows. Equal greatest probabilitie
 prediction.
 """
 
+import math
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
+from countwise.evaluate.reliability import ReliabilityBins, binned
 
 ScoreFunction = Callable[..., float]
 
@@ -118,13 +120,80 @@ def ece(
     >>> round(ece(["a", "b"], [[0.8, 0.2], [0.8, 0.2]]), 6)
     0.3
     """
+    if not classwise:
+        return reliability_bins(y_true, proba, classes, sample_weight, n_bins).ece()
     codes, p, weight = _aligned(y_true, proba, classes, sample_weight)
-    if n_bins < 1:
-        raise DataError(f"n_bins={n_bins}: at least 1 bin is needed")
-    if classwise:
-        truth = codes[:, None] == np.arange(p.shape[1])
-        return float(np.mean([_gap(p[:, c], truth[:, c], weight, n_bins) for c in range(p.shape[1])]))
-    return _gap(p.max(axis=1), p.argmax(axis=1) == codes, weight, n_bins)
+    gaps = [binned(p[:, c], codes == c, weight, n_bins).ece() for c in range(p.shape[1])]
+    return float(np.mean(gaps))
+
+
+def ece_classwise(y_true: Any, proba: Any, classes: Any = None, sample_weight: Any = None) -> float:
+    """:func:`ece` of every class's column, averaged over the classes.
+
+    Said of "a" 0.8 and it was half of the rows, of "b" 0.2 and it was the other half:
+
+    >>> round(ece_classwise(["a", "b"], [[0.8, 0.2], [0.8, 0.2]]), 6)
+    0.3
+    """
+    return ece(y_true, proba, classes, sample_weight, classwise=True)
+
+
+def reliability_bins(
+    y_true: Any,
+    proba: Any,
+    classes: Any = None,
+    sample_weight: Any = None,
+    n_bins: int = 15,
+    *,
+    kind: Literal["top", "classwise"] = "top",
+) -> ReliabilityBins:
+    """What a reliability diagram shows, in the bins of :func:`ece`; those of several folds add up.
+
+    - ``kind="top"``: the probability of the predicted class, and whether it is right: one entry for each row.
+    - ``kind="classwise"``: the probability of every class, and whether it is the true one: C entries for each
+      row, all in one diagram. Gaps of opposite sign cancel between classes here, so that its ``ece()`` is at
+      most :func:`ece_classwise`.
+
+    >>> first = reliability_bins(["a", "b"], [[0.8, 0.2], [0.8, 0.2]], n_bins=2)
+    >>> both = first + reliability_bins(["b"], [[0.4, 0.6]], ["a", "b"], n_bins=2)
+    >>> both.weight, both.stated, both.happened
+    (array([0., 3.]), array([0. , 2.2]), array([0., 2.]))
+    """
+    codes, p = align(y_true, proba, classes)
+    weight = _weights(sample_weight, len(p))
+    if kind == "top":
+        return binned(p.max(axis=1), p.argmax(axis=1) == codes, weight, n_bins)
+    if kind == "classwise":
+        n_classes = p.shape[1]
+        truth = codes[:, None] == np.arange(n_classes)
+        return binned(p.ravel(), truth.ravel(), np.repeat(weight, n_classes), n_bins)
+    raise DataError(f"kind={kind!r} is not known; there are 'top' and 'classwise'")
+
+
+def roc_auc(y_true: Any, proba: Any, classes: Any = None, sample_weight: Any = None) -> float:
+    """Area under the ROC curve, each class in turn against the rest, averaged over the classes; 1 is best.
+
+    For a class it is the probability that a row of the class has a greater ``p_ic`` than a row of another
+    class, equal ones counting half (Hanley and McNeil 1982, *The meaning and use of the area under a receiver
+    operating characteristic curve*, Radiology 143):
+    ``sum_i sum_j w_i w_j ([p_i > p_j] + [p_i = p_j] / 2) / (sum_i w_i sum_j w_j)``, i over the rows of the
+    class, j over the others.
+
+    The average is plain, not by size, as in paper 003, section 4.1. A class with no rows or with all rows
+    cannot be ranked and does not count; if that is so for all, the score is NaN.
+
+    Of the four pairs (row of b, row of a), two are in order, one is a tie:
+
+    >>> roc_auc(["a", "b", "a", "b"], [[0.9, 0.1], [0.5, 0.5], [0.5, 0.5], [0.6, 0.4]])
+    0.625
+    >>> roc_auc(["a", "a"], [[0.9, 0.1], [0.5, 0.5]], classes=["a", "b"])
+    nan
+    """
+    codes, p = align(y_true, proba, classes)
+    weight = _weights(sample_weight, len(p))
+    areas = [_area(p[:, c], codes == c, weight) for c in range(p.shape[1])]
+    ranked = [area for area in areas if area is not None]
+    return float(np.mean(ranked)) if ranked else math.nan
 
 
 SCORES: Final[Mapping[str, ScoreFunction]] = {
@@ -134,11 +203,9 @@ SCORES: Final[Mapping[str, ScoreFunction]] = {
     "log_loss": log_loss,
     "brier": brier,
     "ece": ece,
+    "roc_auc": roc_auc,
+    "ece_classwise": ece_classwise,
 }
-
-# Means of folds are pooled as (mean of s^power)^(1/power): exact for every score but ece, whose bins are per
-# fold.
-POOLING_POWER: Final[Mapping[str, float]] = {"rmse": 2.0, "rmse_true": 2.0}
 
 
 def score_all(
@@ -159,24 +226,13 @@ def score_all(
     return {name: float(score(codes, p, columns, sample_weight)) for name, score in scores.items()}
 
 
-def pool(name: str, values: npt.ArrayLike, n_rows: npt.ArrayLike) -> float:
-    """The score ``name`` over several folds, from the folds' scores and sizes.
-
-    >>> pool("log_loss", [0.1, 0.4], [20, 10]), pool("rmse", [0.0, 0.6], [30, 10])
-    (0.2, 0.3)
-    """
-    power = POOLING_POWER.get(name, 1.0)
-    mean = np.average(np.asarray(values, dtype=float) ** power, weights=np.asarray(n_rows, dtype=float))
-    return float(mean ** (1.0 / power))
-
-
 def align(y_true: Any, proba: Any, classes: Any = None) -> tuple[npt.NDArray[np.int64], FloatArray]:
     """Column of each row's true class, and ``proba`` with a zero column more per label out of ``classes``.
 
     >>> align(["b", "z"], [[0.5, 0.5], [0.5, 0.5]], classes=["a", "b"])
     (array([1, 2]), array([[0.5, 0.5, 0. ], [0.5, 0.5, 0. ]]))
     """
-    p = _checked_probabilities(proba)
+    p = checked_probabilities(proba)
     labels, inverse = label_codes(y_true)
     if len(inverse) != len(p):
         raise DataError(f"{len(inverse)} labels but {len(p)} rows of probabilities")
@@ -228,14 +284,19 @@ def _sorted(labels: set[Any]) -> list[Any]:
         return sorted(labels, key=lambda label: (type(label).__name__, str(label)))
 
 
-def _checked_probabilities(proba: Any) -> FloatArray:
+def checked_probabilities(proba: Any, name: str = "probabilities") -> FloatArray:
+    """The table as floats, every row of which is a distribution; ``name`` is what an error calls it.
+
+    >>> checked_probabilities([[1, 0]])
+    array([[1., 0.]])
+    """
     p = np.asarray(proba, dtype=np.float64)
     if p.ndim != 2 or p.size == 0:
-        raise DataError(f"probabilities must be a table of rows x classes; shape {p.shape}")
+        raise DataError(f"{name} must be a table of rows x classes; shape {p.shape}")
     wrong = ~((p >= 0.0).all(axis=1) & (np.abs(p.sum(axis=1) - 1.0) <= SUM_TOLERANCE))
     if wrong.any():
         row = int(wrong.argmax())
-        raise DataError(f"probabilities: row {row} is not a distribution: {p[row].tolist()}")
+        raise DataError(f"{name}: row {row} is not a distribution: {p[row].tolist()}")
     return p
 
 
@@ -244,12 +305,19 @@ def _aligned(
 ) -> tuple[npt.NDArray[np.int64], FloatArray, FloatArray]:
     """Codes, probabilities and weights that add up to 1."""
     codes, p = align(y_true, proba, classes)
-    weight: AnyArray = np.ones(len(p)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (len(p),):
-        raise DataError(f"sample_weight: shape {weight.shape}, expected ({len(p)},)")
+    weight = _weights(sample_weight, len(p))
+    return codes, p, weight / weight.sum()
+
+
+def _weights(sample_weight: Any, n_rows: int) -> FloatArray:
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_rows,):
+        raise DataError(f"sample_weight: shape {weight.shape}, expected ({n_rows},)")
     if not (np.isfinite(weight).all() and (weight >= 0.0).all() and weight.sum() > 0.0):
         raise DataError("sample_weight: weights must be finite, not negative and not all 0")
-    return codes, p, weight / weight.sum()
+    return weight
 
 
 def _true_probability(codes: npt.NDArray[np.int64], p: FloatArray) -> FloatArray:
@@ -263,7 +331,15 @@ def _squared_error(codes: npt.NDArray[np.int64], p: FloatArray) -> FloatArray:
     return np.einsum("ij,ij->i", error, error)
 
 
-def _gap(stated: FloatArray, happened: AnyArray, weight: FloatArray, n_bins: int) -> float:
-    """``sum_b |sum of weight * (stated - happened) in bin b|``: bins without rows add nothing."""
-    bins = np.clip(np.ceil(stated * n_bins).astype(np.int64) - 1, 0, n_bins - 1)
-    return float(np.abs(np.bincount(bins, weights=weight * (stated - happened), minlength=n_bins)).sum())
+def _area(stated: FloatArray, is_own: AnyArray, weight: FloatArray) -> float | None:
+    """Area under one ROC curve, from the weights at each distinct probability; None without rows to rank.
+
+    Weights that do not add up to 1 on purpose: sums of whole numbers are exact, and so is an area of 1.
+    """
+    values, position = np.unique(stated, return_inverse=True)
+    own = np.bincount(position, weights=weight * is_own, minlength=len(values))
+    other = np.bincount(position, weights=weight * ~is_own, minlength=len(values))
+    if not (own.any() and other.any()):
+        return None
+    below = np.cumsum(other) - other
+    return float(own @ (below + other / 2.0) / (own.sum() * other.sum()))

@@ -1,8 +1,8 @@
 r"""Results kept in a JSON Lines file as they are made, so that a stopped run goes on where it was.
 
-Two kinds of lines: ``{"settings": {...}}`` once for each (data set, model), then one line per cell. What
-follows the last line end is a line that a crash has cut: it is dropped. One process writes to a store at a
-time.
+Four kinds of lines: ``{"run": {...}}`` for each run that added cells, ``{"problem": {...}}`` once for each data set,
+``{"settings": {...}}`` once for each (data set, model), and one line per cell. What follows the last line end is a line
+that a crash has cut: it is dropped. One process writes to a store at a time; a second one is refused.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any, Self
 from countwise.errors import DataError
 
 Row = dict[str, Any]
-Key = tuple[str, str, int, int]  # data set, model, repeat, fold
+Key = tuple[str, str, int, int, int | None]  # data set, model, repeat, fold, training rows if the protocol sets them
 
 
 class Store:
@@ -22,20 +22,33 @@ class Store:
 
     >>> with Store(None) as store:
     ...     store.add({"dataset": "d", "model": "nb", "repeat": 0, "fold": 1, "rmse": 0.2, "error": None})
-    ...     store.finished(("d", "nb", 0, 1))["rmse"], store.finished(("d", "nb", 0, 0))
-    (0.2, None)
+    ...     store.rows["d", "nb", 0, 1, None]["rmse"]
+    0.2
     """
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
         self.rows: dict[Key, Row] = {}
         self.settings: dict[tuple[str, str], Row] = {}
-        self._end = self._read() if self.path is not None and self.path.exists() else 0
+        self.problems: dict[str, Row] = {}
+        self.runs: list[Row] = []
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """What a store holds, for looking at it."""
+        store = cls(path)
+        store._read()
+        return store
 
     def __enter__(self) -> Self:
         self._file = None if self.path is None else self.path.open("ab")
         if self._file is not None:
-            self._file.truncate(self._end)
+            try:
+                self._lock()
+                self._file.truncate(self._read())  # read under the lock: nobody can add a line in between
+            except BaseException:
+                self._file.close()
+                raise
         return self
 
     def __exit__(
@@ -66,15 +79,35 @@ class Store:
             self.settings[key] = settings
             self._append({"settings": settings})
 
-    def finished(self, key: Key) -> Row | None:
-        """The row of a cell that is done; a cell that failed is not done and will be tried again."""
-        row = self.rows.get(key)
-        return row if row is not None and row["error"] is None else None
+    def add_problem(self, facts: Row) -> None:
+        """Remember what a report needs to know of a data set."""
+        if facts["dataset"] not in self.problems:
+            self.problems[facts["dataset"]] = facts
+            self._append({"problem": facts})
+
+    def add_run(self, facts: Row) -> None:
+        """Remember on what machine and with what versions the following cells are made."""
+        self.runs.append(facts)
+        self._append({"run": facts})
 
     def add(self, row: Row) -> None:
         """Keep a row; it is on the disk's way when this returns."""
-        self.rows[_key(row)] = row
+        self.rows[key_of(row)] = row
         self._append(row)
+
+    def _lock(self) -> None:
+        """One writer; the system ends the lock with the process, however that ends."""
+        try:
+            import fcntl
+        except ModuleNotFoundError:  # Windows
+            return
+        assert self._file is not None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as cause:
+            error = DataError(f"{self.path}: another process is writing to this store")
+            error.add_note("wait until it has ended, or use another store")
+            raise error from cause
 
     def _append(self, record: Row) -> None:
         if self._file is not None:
@@ -92,12 +125,17 @@ class Store:
                 if "settings" in record:
                     settings = record["settings"]
                     self.settings[settings["dataset"], settings["model"]] = settings
+                elif "run" in record:
+                    self.runs.append(record["run"])
+                elif "problem" in record:
+                    self.problems[record["problem"]["dataset"]] = record["problem"]
                 else:
-                    self.rows[_key(record)] = record  # a later row of a cell that had failed replaces it
+                    self.rows[key_of(record)] = record  # a later row of a cell that had failed replaces it
             except (ValueError, KeyError, TypeError) as error:
                 raise DataError(f"{self.path}, line {number}: not a line of a results store") from error
         return end
 
 
-def _key(row: Row) -> Key:
-    return row["dataset"], row["model"], row["repeat"], row["fold"]
+def key_of(row: Row) -> Key:
+    """The cell that a row belongs to."""
+    return row["dataset"], row["model"], row["repeat"], row["fold"], row.get("train_size")

@@ -1,0 +1,78 @@
+"""``countwise bench compare``: wins, draws, losses and tests from stored results."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from countwise.cli.bench.show import print_table, read_results
+from countwise.cli.failure import Debug, guarded
+from countwise.cli.models import parse_list
+
+
+@guarded
+def compare(
+    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="Folder of a run.")],
+    base: Annotated[
+        str | None, typer.Option(help="Model that the others are compared with; default: all pairs.")
+    ] = None,
+    models: Annotated[str | None, typer.Option(help="Only these: a,b,c.")] = None,
+    measures: Annotated[
+        str, typer.Option(help="Scores, bias, variance, fit_seconds, ...")
+    ] = "rmse,zero_one_loss,log_loss",
+    experiment: Annotated[str | None, typer.Option(help="Show a paper's table beside ours.")] = None,
+    size: Annotated[int | None, typer.Option(help="Training rows, of results with several sizes.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the tables to this folder as CSV files too.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Compare the models of a run: means, wins-draws-losses, sign test, Wilcoxon's test, ranks.
+
+    \b
+    Examples:
+      countwise bench compare results --base rf
+      countwise bench compare results --models tan-m,tan-hdp,rf --measures rmse,bias,variance
+      countwise bench compare results --experiment paper000-table4 --csv tables
+    """  # noqa: D301
+    from countwise.evaluate.compare import Table, against, as_csv, means, pairwise, paper_tables, ranks
+    from countwise.evaluate.experiments import experiment as named
+
+    found = read_results(results)
+    if models is not None or size is not None:
+        found = found.only(models=split(models), train_size=size)
+    tables: list[Table] = []
+    if experiment is not None:
+        tables += paper_tables(found, named(experiment))
+    else:
+        tables.append(means(found))
+        for measure in parse_list(measures):
+            tables += [pairwise(found, measure)] if base is None else against(found, base, [measure])
+            if len(found.models) > 2 and len(found.datasets) > 1:
+                tables.append(ranks(found, measure))
+    if csv is not None:
+        csv.mkdir(parents=True, exist_ok=True)
+        for table in tables:
+            (csv / f"{file_name(table.title)}.csv").write_text(as_csv(table), encoding="utf-8")
+    if as_json:
+        typer.echo(json.dumps([asdict(table) for table in tables]))
+    else:
+        for table in tables:
+            print_table(table)
+
+
+def split(models: str | None) -> list[str] | None:
+    """Names of models; commas in brackets belong to a name."""
+    from countwise.evaluate.models import split_specs
+
+    return None if models is None else split_specs(models)
+
+
+def file_name(title: str) -> str:
+    """A title as a file's name.
+
+    >>> file_name("Average ranks by 0-1 loss")
+    'average-ranks-by-0-1-loss'
+    """
+    return "-".join("".join(c if c.isalnum() else " " for c in title.lower()).split())

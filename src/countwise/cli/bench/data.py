@@ -1,0 +1,94 @@
+"""The data sets of a run: those of a folder, or computed ones where there is none."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from countwise.cli.failure import failure
+from countwise.cli.models import parse_list
+
+if TYPE_CHECKING:
+    from countwise.datasets.dataset import Dataset
+
+N_QUICK, QUICK_ROWS = 12, range(100, 1001)  # small sets of a quick look
+
+
+def computed() -> dict[str, Callable[[], "Dataset"]]:
+    """Twelve sets that need no files: complete tables, samples and those that come with scikit-learn."""
+    from countwise import datasets
+    from countwise.datasets.registry import DATASETS
+
+    sets = {name: DATASETS[name] for name in DATASETS if name != "kr-vs-k"}  # it takes a while to compute
+    return sets | {
+        "led": lambda: datasets.make_led(1000, random_state=0),
+        "waveform": lambda: datasets.make_waveform(1000, random_state=0),
+        "poker": lambda: datasets.make_poker(1000, random_state=0),
+    }
+
+
+class Computed(Mapping[str, Any]):
+    """Computed sets by name, made when they are asked for."""
+
+    def __init__(self, names: list[str] | None = None) -> None:
+        known = computed()
+        unknown = [name for name in names or () if name not in known]
+        if unknown:
+            raise failure(
+                f"data set {unknown[0]!r} is not among the computed ones: {', '.join(known)}",
+                "name a folder of Parquet files with --data",
+            )
+        self._makers = {name: known[name] for name in names or known}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._makers[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
+def choose(
+    folder: Path | None, sets: str | None, wanted: str | tuple[str, ...] | None, quick: bool
+) -> Mapping[str, Any]:
+    """The sets to use, the smallest first.
+
+    ``sets`` is what the user named: names, a table of the manifest, or ``all``; ``wanted`` is an experiment's.
+    """
+    if folder is None:
+        if wanted is not None and sets is None:
+            raise failure(
+                "the experiment's data sets are not part of countwise", "name a folder of Parquet files with --data"
+            )
+        return Computed(parse_list(sets) or None)
+    from countwise.datasets import load_folder
+
+    found = load_folder(folder)
+    names = _names(found, sets, wanted)
+    rows = {name: found.n_rows(name) for name in names}
+    names = sorted(names, key=lambda name: (rows[name], name))
+    if quick:
+        small = [name for name in names if rows[name] in QUICK_ROWS] or names
+        step = max(1.0, len(small) / N_QUICK)
+        names = [small[int(i * step)] for i in range(min(N_QUICK, len(small)))]
+    return found.select(names)
+
+
+def _names(found: Any, sets: str | None, wanted: str | tuple[str, ...] | None) -> list[str]:
+    if sets is None and wanted is None:
+        return list(found.names)
+    asked = parse_list(sets) if sets is not None else [wanted] if isinstance(wanted, str) else list(wanted or ())
+    if asked == ["all"]:
+        return list(found.names)
+    names: list[str] = []
+    for name in asked:
+        names += [name] if name in found else found.listed_in(name) if name in found.tables else _unknown(found, name)
+    return list(dict.fromkeys(names))
+
+
+def _unknown(found: Any, name: str) -> list[str]:
+    raise failure(
+        f"{str(found.path)!r} has no data set {name!r}, nor is it a table of the manifest",
+        f"tables: {', '.join(found.tables) or 'none'}; names of sets are those of the files, or: all",
+    )

@@ -1,0 +1,83 @@
+"""Models by name: a network, and after a hyphen how its counts are smoothed. ``tan``, ``kdb5-hdp``, ``skdb-m``."""
+
+import ast
+from collections.abc import Mapping
+from typing import Any, Final
+
+from countwise.errors import DataError
+
+NETWORKS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "nb": ("NBClassifier", {}),
+    "tan": ("TANClassifier", {}),
+    "kdb": ("KDBClassifier", {}),  # k as the class has it
+    **{f"kdb{k}": ("KDBClassifier", {"k": k}) for k in range(1, 6)},
+    "skdb": ("SKDBClassifier", {}),
+    **{f"skdb{k}": ("SKDBClassifier", {"k": k}) for k in range(1, 6)},
+}
+
+# Without one of these a model has its defaults, which today are those of "tuned".
+SMOOTHINGS: Final[Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any]]]] = {
+    "tuned": ("HDP", {}, {"tune": "loo"}),
+    "hdp": ("HDP", {}, {"tune": None}),  # as smoothed, by variational inference
+    "gibbs": ("HDP", {"method": "gibbs"}, {"tune": None}),  # as in paper 000
+    "dirichlet": ("HierarchicalDirichlet", {}, {}),
+    "hls": ("HLS", {}, {}),
+    "mbranch": ("MBranch", {}, {}),
+    "bdeu1": ("BDeu", {"iss": 1.0}, {}),
+    "bdeu10": ("BDeu", {"iss": 10.0}, {}),
+    "m": ("MEstimate", {"m": "holdout"}, {}),  # m chosen on held-out rows: paper 000, section 6.1
+    "laplace": ("Laplace", {}, {}),
+    "mle": ("MLE", {}, {}),
+}
+
+
+def model_names() -> list[str]:
+    """Every name: the networks, then the networks with each smoothing.
+
+    >>> names = model_names()
+    >>> "kdb3" in names, "skdb5-hdp" in names
+    (True, True)
+    """
+    return [*NETWORKS, *(f"{network}-{smoothing}" for network in NETWORKS for smoothing in SMOOTHINGS)]
+
+
+def make(name: str, params: Mapping[str, Any] | None = None) -> Any:
+    """The estimator of this name, with parameters set over those that the name stands for.
+
+    >>> make("kdb3-hdp", {"n_jobs": 2})
+    KDBClassifier(k=3, n_jobs=2, smoothing=HDP(), tune=None)
+    """
+    import countwise
+
+    network, _, smoothing = name.partition("-")
+    if network not in NETWORKS or (smoothing and smoothing not in SMOOTHINGS):
+        error = DataError(f"model {name!r} is not known; there are {', '.join(NETWORKS)}")
+        error.add_note(f"a smoothing may follow, as in tan-hdp: {', '.join(SMOOTHINGS)}")
+        raise error
+    class_name, own = NETWORKS[network]
+    settings = dict(own)
+    if smoothing:
+        smoother, arguments, others = SMOOTHINGS[smoothing]
+        settings |= {"smoothing": getattr(countwise, smoother)(**arguments)} | dict(others)
+    model = getattr(countwise, class_name)(**settings)
+    known = model.get_params()
+    for key, value in (params or {}).items():
+        if key not in known:
+            raise DataError(f"{name} has no parameter {key!r}; it has {', '.join(sorted(known))}")
+        model.set_params(**{key: value})
+    return model
+
+
+def constant(text: str) -> Any:
+    """A parameter's value from text: a Python constant where possible, else the text itself.
+
+    >>> constant("3"), constant("0.5"), constant("true"), constant("none"), constant("laplace")
+    (3, 0.5, True, None, 'laplace')
+    """
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
