@@ -5,7 +5,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kernels/*)
 
-.PHONY: demo test lint format install clean
+DATA ?= ../shared/data  # a folder of Parquet files; where there is none, sets that are computed
+
+.PHONY: demo test lint format bench install clean
 
 demo: $(STAMP)  ## train, cross-validate and save models on data that the package computes itself
 	$(BIN)/python examples/demo.py
@@ -19,6 +21,12 @@ lint: $(STAMP)  ## formatting, lint, types and the layer contract
 	$(BIN)/clang-format --dry-run --Werror src/kernels/*
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench: $(STAMP)  ## a quick experiment, done twice: the second run must find all cells of the first
+	rm -rf bench
+	$(BIN)/countwise bench run --quick $(addprefix --data ,$(wildcard $(DATA))) --out bench
+	$(BIN)/countwise bench run --quick $(addprefix --data ,$(wildcard $(DATA))) --out bench > bench/again.txt
+	$(BIN)/countwise bench report bench --out bench/report.html
 
 format: $(STAMP)
 	$(BIN)/ruff format .
@@ -35,4 +43,4 @@ $(STAMP): $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist demo
+	rm -rf $(VENV) build dist demo bench

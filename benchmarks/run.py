@@ -91,7 +91,7 @@ def main() -> None:
     options = arguments()
     models = {name: MODELS[name] for name in options.models.split(",")}
     if versions()["lightgbm"] == "absent" and models.pop(RIVAL, None):
-        print("LightGBM is not installed (pip install '.[bench]'): no ratios")
+        print("LightGBM is not installed (pip install '.[dev]'): no ratios")
     models = with_single_thread(models, options.threads)
     facts: dict[str, Any] = {"threads": options.threads, "repeats": options.repeats, "versions": versions()}
     print(", ".join(f"{key} {value}" for key, value in facts["versions"].items()))

@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from countwise import datasets, evaluate
+    from countwise import datasets, evaluate, plots
     from countwise.data.discretise import MDLP, EqualFrequency, EqualWidth, KMeansBins, TreeBins
     from countwise.data.files import StreamSource, scan
     from countwise.data.source import Source
@@ -62,7 +62,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("datasets", "evaluate"):
+    if name in ("datasets", "evaluate", "plots"):
         return importlib.import_module(f"countwise.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'countwise' has no attribute {name!r}")
@@ -107,5 +107,6 @@ __all__ = [
     "datasets",
     "evaluate",
     "load",
+    "plots",
     "scan",
 ]

@@ -13,7 +13,7 @@ from countwise.evaluate import benchmark
 from countwise.evaluate.experiments import absent_models, experiment
 from countwise.evaluate.models import UnavailableError, make_model, make_models
 from countwise.evaluate.pairs import WinDrawLoss
-from countwise.evaluate.papers import EXPERIMENTS, QUICK_EXPERIMENT
+from countwise.evaluate.papers import EXPERIMENTS, DEFAULT_EXPERIMENT
 from countwise.evaluate.run import describe
 
 
@@ -81,7 +81,7 @@ def test_every_experiment_names_models_that_exist_or_are_planned():
             for printed in item.paper.values():
                 result = WinDrawLoss(*map(int, printed.split("-")))
                 assert result.wins + result.draws + result.losses == one.n_sets
-    assert not absent_models(QUICK_EXPERIMENT)
+    assert not absent_models(DEFAULT_EXPERIMENT)
     assert experiment("paper000-table4").models[:2] == ("nb-hdp", "nb-m")
     with pytest.raises(DataError, match="experiment 'paper9' is not known; there are networks, smoothers, paper000"):
         experiment("paper9")

@@ -3,6 +3,7 @@
 from countwise.evaluate.bias_variance import BiasVariance, bias_variance, pack_codes, unpack_codes
 from countwise.evaluate.folds import stratified_folds
 from countwise.evaluate.measures import MEASURES, Measure, measure_of, pool
+from countwise.evaluate.models import make_model, make_models
 from countwise.evaluate.pairs import (
     BayesianSignTest,
     WinDrawLoss,
@@ -57,6 +58,8 @@ __all__ = [
     "geometric_mean_ratio",
     "kl_divergence",
     "log_loss",
+    "make_model",
+    "make_models",
     "measure_of",
     "nemenyi",
     "pack_codes",

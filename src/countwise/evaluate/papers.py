@@ -4,7 +4,6 @@ Wins-draws-losses are typed off the papers' tables. Models that are not there ye
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -286,7 +285,7 @@ NETWORKS_EXPERIMENT: Final = Experiment(
     "networks",
     "Eight networks with m-estimates, HDP and tuned HDP beside random forest and XGBoost",
     "zaidi72",
-    RepeatedFolds(once_above=100_000),
+    RepeatedFolds(once_above=10_000),
     measures=("rmse", "zero_one_loss", "log_loss"),
     versus=tuple(
         Versus(f"{label} tuned vs {rival}", f"{NETWORKS[label]}-tuned", rival, {})
@@ -296,15 +295,9 @@ NETWORKS_EXPERIMENT: Final = Experiment(
     others=(*(f"{m}-{s}" for m in NETWORKS.values() for s in ("m", "hdp", "tuned")), "rf", "rf-coded", "xgboost"),
     picture="means",
 )
-QUICK_EXPERIMENT: Final = replace(
-    NETWORKS_EXPERIMENT,
-    name="quick",
-    title="A quick look at five models",
-    versus=(),
-    others=("nb", "tan", "kdb2", "skdb5", "rf"),
-    protocol=RepeatedFolds(1, 2),
+DEFAULT_EXPERIMENT: Final = Experiment(
+    "default", "A look at four networks and a forest", "all", others=("nb", "tan", "kdb2", "skdb5", "rf")
 )
-
 SMOOTHERS_EXPERIMENT: Final = Experiment(
     "smoothers",
     "Every network with every smoother, on 35 sets of up to 4,177 rows",

@@ -14,8 +14,10 @@ from countwise.errors import DataError
 
 
 def keep(display: Any, **values: Any) -> None:
-    """Set fields of a frozen dataclass while it is being made."""
+    """Set fields of a frozen dataclass while it is being made, and lock those that are arrays."""
     for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
         object.__setattr__(display, name, value)
 
 

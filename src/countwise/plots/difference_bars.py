@@ -10,7 +10,7 @@ from countwise.dtypes import FloatArray
 from countwise.errors import DataError
 from countwise.plots.checks import keep, numbers, texts
 from countwise.plots.display import Display
-from countwise.plots.style import INK, PALETTE, canvas, dress, settle
+from countwise.plots.style import INK, PALETTE, canvas, dress, font_size, settle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,7 +129,7 @@ class DifferenceBarsDisplay(Display):
         names = self.labels if self.labels is not None else tuple(str(i + 1) for i in range(n))
         size = "xx-small" if n > 30 else "x-small" if n > 12 else "small"
         ax.set_xticks(place, names if last else [""] * n, rotation=90 if self.labels or n > 30 else 0)
-        ax.tick_params(axis="x", length=1.5, labelsize=size, pad=1.5)
+        ax.tick_params(axis="x", length=1.5, labelsize=font_size(size), pad=1.5)
         if last:
             ax.set_xlabel(self._size_text(), color=INK)
 

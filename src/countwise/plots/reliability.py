@@ -8,14 +8,14 @@ import numpy as np
 
 from countwise.dtypes import FloatArray
 from countwise.errors import DataError
-from countwise.evaluate.reliability import ReliabilityBins
-from countwise.evaluate.scores import reliability_bins
 from countwise.plots.checks import keep, model_names, model_table
 from countwise.plots.display import Display
 from countwise.plots.style import MUTED, canvas, dress, legend, line_props, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from countwise.evaluate.reliability import ReliabilityBins
 
 Z = 1.959963984540054  # of a 95% interval
 
@@ -93,6 +93,8 @@ class ReliabilityDisplay(Display):
 
         ``proba`` is a table of rows x classes, or a dict of them by model. ``labels`` are the other fields.
         """
+        from countwise.evaluate.scores import reliability_bins
+
         tables = proba if isinstance(proba, Mapping) else {"model": proba}
         made = {name: reliability_bins(y_true, p, classes, sample_weight, n_bins) for name, p in tables.items()}
         return cls.from_bins(made, **labels)

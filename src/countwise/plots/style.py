@@ -150,11 +150,18 @@ def dress(ax: "Axes", grid: Any = "both") -> None:
     """A light grid behind the data (``grid``: "x", "y", "both" or "none"), and no frame at the top and right."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_axisbelow(True)
-    ax.tick_params(which="major", length=3.0, width=0.7, labelsize="small")
+    ax.tick_params(which="major", length=3.0, width=0.7, labelsize=font_size("small"))
     ax.tick_params(which="minor", length=1.5, width=0.5)
     ax.grid(visible=False, which="both")
     if grid != "none":
         ax.grid(visible=True, which="major", axis=grid, color=GRID, linewidth=0.6)
+
+
+def font_size(word: str) -> float:
+    """Points of "small" and the like by the settings that hold now; of ticks, matplotlib asks again when it draws."""
+    from matplotlib.font_manager import FontProperties
+
+    return float(FontProperties(size=word).get_size_in_points())
 
 
 def legend(

@@ -7,7 +7,6 @@ import numpy as np
 
 from countwise.dtypes import FloatArray
 from countwise.errors import DataError
-from countwise.evaluate.pairs import WinDrawLoss
 from countwise.plots.checks import keep, model_names, model_table, texts
 from countwise.plots.display import Display
 from countwise.plots.place import place_labels
@@ -154,6 +153,8 @@ def _word(point: Any) -> str:
 
 def _p_value(n_wins: float, n_losses: float) -> float:
     """Two-sided sign test; 1 for a missing point."""
+    from countwise.evaluate.pairs import WinDrawLoss
+
     if np.isnan(n_wins) or np.isnan(n_losses):
         return 1.0
     return WinDrawLoss(int(n_wins), 0, int(n_losses)).sign_test()

@@ -1,5 +1,6 @@
 """``countwise bench run``: an experiment, kept cell by cell."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from countwise.cli.output import log, reporter
 
 if TYPE_CHECKING:
     from countwise.evaluate.experiments import Experiment
+    from countwise.evaluate.protocols import Splits
 
 
 @guarded
@@ -32,6 +34,9 @@ def run(
     out: Annotated[Path, typer.Option(help="Folder for the results; what is there already is not done again.")] = Path(
         "results"
     ),
+    once_above: Annotated[
+        int | None, typer.Option(help="Sets of more rows are split once, not R times.", show_default=False)
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="12 small sets, one repeat of two folds.")] = False,
     max_rows: Annotated[int | None, typer.Option(help="Larger sets are cut to a sample of so many rows.")] = None,
     workers: Annotated[int | None, typer.Option(help="Cells at a time; default: all cores.")] = None,
@@ -57,14 +62,13 @@ def run(
     from countwise.errors import DataError
     from countwise.evaluate.environment import n_cores
     from countwise.evaluate.models import make_models, split_specs
-    from countwise.evaluate.protocols import RepeatedFolds, as_protocol
     from countwise.evaluate.run import benchmark
 
     chosen = _experiment(experiment)
     specs = split_specs(models) if models is not None else _existing(chosen)
     try:
         estimators = make_models(specs, seed, threads)
-        splits = RepeatedFolds(1, 2) if quick else as_protocol(protocol or chosen.protocol)
+        splits = _splits(protocol or chosen.protocol, once_above, quick)
     except DataError as error:
         raise usage(error) from None
     if not estimators:
@@ -92,13 +96,24 @@ def run(
     tell_failures(results, "--retry-failed tries them again")
 
 
+def _splits(protocol: "str | Splits", once_above: int | None, quick: bool) -> "Splits":
+    from countwise.evaluate.protocols import RepeatedFolds, as_protocol
+
+    splits = RepeatedFolds(1, 2) if quick else as_protocol(protocol)
+    if once_above is None:
+        return splits
+    if not isinstance(splits, RepeatedFolds):
+        raise typer.BadParameter("--once-above: is for protocols of folds, such as 5x2")
+    return replace(splits, once_above=once_above)
+
+
 def _experiment(name: str | None) -> "Experiment":
     from countwise.errors import DataError
     from countwise.evaluate.experiments import experiment
-    from countwise.evaluate.papers import QUICK_EXPERIMENT
+    from countwise.evaluate.papers import DEFAULT_EXPERIMENT
 
     try:
-        return QUICK_EXPERIMENT if name is None else experiment(name)
+        return DEFAULT_EXPERIMENT if name is None else experiment(name)
     except DataError as error:
         raise usage(error) from None
 
