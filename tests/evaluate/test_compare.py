@@ -45,6 +45,24 @@ def test_means_take_the_data_sets_on_which_no_model_failed():
     assert "3 data sets of 4" in table.note
 
 
+def test_a_data_set_on_which_a_model_is_not_done_is_left_out():
+    more = [row("d", "a", 0.1) | {"fold": 1}, row("d", "b", 0.1) | {"fold": 1}]
+    assert Results([*ROWS, *more], ("rmse",)).table("rmse").datasets == ["e", "f"]
+    assert Results([*ROWS, *more], ("rmse",)).table("rmse", ["a", "b"]).datasets == ["d", "e", "f", "g"]
+
+
+def test_results_that_are_read_have_the_order_of_the_plan(tmp_path):
+    data = {name: (np.zeros((8, 1)), np.array(["a", "b"] * 4)) for name in ("z", "y")}
+    planned = benchmark({"q": Frequencies(), "p": Frequencies()}, data, "2x2", store=tmp_path / "r.jsonl")
+    lines = (tmp_path / "r.jsonl").read_text().splitlines()
+    cells = [line for line in lines if '"repeat"' in line]
+    rest = [line for line in lines if '"repeat"' not in line]
+    (tmp_path / "r.jsonl").write_text("\n".join([*rest, *reversed(cells)]) + "\n")
+    found = Results.read(tmp_path / "r.jsonl")
+    assert found.rows == planned.rows
+    assert (found.datasets, found.models) == (["z", "y"], ["q", "p"])
+
+
 def test_against_one_model():
     (table,) = against(RESULTS.only(models=["a", "b"]), "b", ["rmse"])
     (line,) = table.lines

@@ -13,7 +13,7 @@ from countwise.evaluate import benchmark
 from countwise.evaluate.experiments import absent_models, experiment
 from countwise.evaluate.models import UnavailableError, make_model, make_models
 from countwise.evaluate.pairs import WinDrawLoss
-from countwise.evaluate.papers import EXPERIMENTS, DEFAULT_EXPERIMENT
+from countwise.evaluate.papers import DEFAULT_EXPERIMENT, EXPERIMENTS
 from countwise.evaluate.run import describe
 
 

@@ -50,14 +50,11 @@ def test_groups_are_those_of_the_nemenyi_test(k):
     assert given.cliques == test.cliques
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 8, 25])
-@pytest.mark.parametrize("spread", ["even", "ties", "far", "random"])
+@pytest.mark.parametrize("k", [1, 3, 8, 25])
+@pytest.mark.parametrize("spread", ["even", "ties", "far"])
 def test_labels_can_be_read(k, spread):
     far = [1.05] * (k // 2) + [float(k)] * (k - k // 2)
-    rng = np.random.default_rng(1)
-    ranks = {"even": np.linspace(1, k, k), "ties": [(k + 1) / 2] * k, "far": far, "random": rng.uniform(1, k, k)}[
-        spread
-    ]
+    ranks = {"even": np.linspace(1, k, k), "ties": [(k + 1) / 2] * k, "far": far}[spread]
     figure = CriticalDifferenceDisplay(names(k), ranks, 2.1, title="RMSE").figure()
     assert overlapping(figure) == []
     assert cut_off(figure) == []

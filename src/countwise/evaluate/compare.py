@@ -41,7 +41,7 @@ def means(results: Results) -> Table:
     n_all, used = len(results.datasets), {name: len(table.datasets) for name, table in tables.items()}
     fewest = min(used.values(), default=0)
     note = f"Plain means over {fewest} data sets" + (
-        f" of {n_all}; a model failed on the others." if fewest < n_all else "."
+        f" of {n_all}; on the others a cell failed or is not done." if fewest < n_all else "."
     )
     return Table("Means over data sets", lines, note)
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -67,22 +68,29 @@ class Results:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Everything that a store holds."""
+        """Everything that a store holds, in the order in which it was planned: cells may end in any order."""
         store = Store.read(path)
         scores = tuple(dict.fromkeys(score for item in store.settings.values() for score in item["scores"]))
-        return cls(list(store.rows.values()), scores, store.problems, store.settings, store.runs)
+        planned = {key: place for place, key in enumerate(store.settings)}
+        models = {model: place for place, model in enumerate(dict.fromkeys(model for _, model in store.settings))}
 
-    @property
+        def place(row: Row) -> tuple[int, int, int, int, int]:
+            first = min(planned[row["dataset"], model] for model in models if (row["dataset"], model) in planned)
+            return first, row.get("train_size") or 0, row["repeat"], row["fold"], models[row["model"]]
+
+        return cls(sorted(store.rows.values(), key=place), scores, store.problems, store.settings, store.runs)
+
+    @cached_property
     def datasets(self) -> list[str]:
         """Names, as they come."""
         return self._distinct("dataset")
 
-    @property
+    @cached_property
     def models(self) -> list[str]:
         """Names, as they come."""
         return self._distinct("model")
 
-    @property
+    @cached_property
     def train_sizes(self) -> list[int]:
         """The sizes that the protocol has set, ascending; none for cross-validation."""
         return sorted({row["train_size"] for row in self.rows if row.get("train_size") is not None})
@@ -121,15 +129,12 @@ class Results:
         Seconds are means per fold. The means over data sets take those on which no model failed,
         ``n_datasets`` of them.
         """
-        groups: dict[tuple[str, str, int | None], list[Row]] = {}
-        for row in self.rows:
-            groups.setdefault((row["dataset"], row["model"], row.get("train_size")), []).append(row)
         lines = []
         sizes: list[int | None] = [*self.train_sizes] or [None]
         for dataset in self.datasets:
             for model in self.models:
                 for size in sizes:
-                    rows = groups.get((dataset, model, size), [])
+                    rows = self._groups.get((dataset, model, size), [])
                     if size is not None and not rows:
                         continue  # the data set is smaller
                     sized = {} if size is None else {"train_size": size}
@@ -137,17 +142,21 @@ class Results:
         return lines + (self._means(lines) if len(self.datasets) > 1 and not self.train_sizes else [])
 
     def table(self, measure: str, models: Sequence[str] | None = None) -> ScoreTable:
-        """One measure, of the data sets on which none of the models failed or has a cell missing.
+        """One measure, of the data sets on which all models have the same cells and none of these failed.
 
         Beside scores and seconds, ``bias`` and ``variance`` (of repeated cross-validation) are measures.
         """
-        own = self if models is None else self.only(models=models)
-        if measure not in (*own.scores, *MEASURES):
-            raise DataError(f"measure {measure!r} is not in these results; there are {', '.join(own.scores)}")
-        values = own._bias_variance(measure) if measure in ("bias", "variance") else own._values(measure)
-        names = own.models
-        datasets = [d for d in own.datasets if all(values.get((d, m)) is not None for m in names)]
-        matrix = np.array([[values[d, m] for m in names] for d in datasets], dtype=np.float64)
+        names = self.models if models is None else list(models)
+        unknown = [name for name in names if name not in self.models]
+        if unknown:
+            raise DataError(f"model {unknown[0]!r} is not in these results; there are {', '.join(self.models)}")
+        if measure not in (*self.scores, *MEASURES):
+            raise DataError(f"measure {measure!r} is not in these results; there are {', '.join(self.scores)}")
+        value = self._bias_variance if measure in ("bias", "variance") else self._pooled_measure
+        complete = [d for d in self.datasets if len({self._splits(d, m) for m in names}) == 1]
+        columns = {(d, m): value(d, m, measure) for d in complete for m in names}
+        datasets = [d for d in complete if all(columns[d, m] is not None for m in names)]
+        matrix = np.array([[columns[d, m] for m in names] for d in datasets], dtype=np.float64)
         return ScoreTable(measure, datasets, names, matrix.reshape(len(datasets), len(names)))
 
     def reliability(self, model: str, datasets: Iterable[str] | None = None) -> ReliabilityBins:
@@ -197,11 +206,31 @@ class Results:
     def _distinct(self, name: str) -> list[str]:
         return list(dict.fromkeys(row[name] for row in self.rows))
 
-    def _values(self, measure: str) -> dict[tuple[str, str], float | None]:
-        lines = [line for line in self.summary() if line["dataset"] != MEAN]
-        if len({line.get("train_size") for line in lines}) > 1:
+    @cached_property
+    def _groups(self) -> dict[tuple[str, str, int | None], list[Row]]:
+        """The cells of each data set, model and training size."""
+        groups: dict[tuple[str, str, int | None], list[Row]] = {}
+        for row in self.rows:
+            groups.setdefault((row["dataset"], row["model"], row.get("train_size")), []).append(row)
+        return groups
+
+    def _cells(self, dataset: str, model: str) -> list[Row]:
+        """The cells of a data set and a model; none if one of them failed."""
+        if len(self.train_sizes) > 1:
             raise DataError("the results have several training sizes; choose one with only(train_size=...)")
-        return {(n["dataset"], n["model"]): n.get(measure) if not n["n_failed"] else None for n in lines}
+        rows = self._groups.get((dataset, model, self.train_sizes[0] if self.train_sizes else None), [])
+        return [] if any(row["error"] is not None for row in rows) else rows
+
+    def _splits(self, dataset: str, model: str) -> frozenset[tuple[int, int]]:
+        """The splits of which there is a cell that ended well."""
+        return frozenset((row["repeat"], row["fold"]) for row in self._cells(dataset, model))
+
+    def _pooled_measure(self, dataset: str, model: str, measure: str) -> float | None:
+        rows = self._cells(dataset, model)
+        if measure in COSTS:
+            known = [row[measure] for row in rows if row.get(measure) is not None]
+            return float(np.mean(known)) if known else None
+        return pool(measure, [row[measure] for row in rows], [row["n_test"] for row in rows]) if rows else None
 
     def _pooled(self, rows: list[Row]) -> Row:
         good = [row for row in rows if row["error"] is None]
@@ -228,28 +257,23 @@ class Results:
             means.append(mean | {"n_datasets": len(good)})
         return means
 
-    def _bias_variance(self, measure: str) -> dict[tuple[str, str], float | None]:
-        """Of every data set and model whose repeats are complete."""
-        cells: dict[tuple[str, str], dict[tuple[int, int], str]] = {}
-        for row in self.rows:
-            if row.get("predicted") is not None and row.get("train_size") is None:
-                own = cells.setdefault((row["dataset"], row["model"]), {})
-                own[row["repeat"], row["fold"]] = row["predicted"]
-        found: dict[tuple[str, str], float | None] = {}
-        for (dataset, model), packed in cells.items():
-            settings, facts = self.settings[dataset, model], self.problems[dataset]
-            codes = unpack_codes(facts["codes"], facts["n_rows"])
-            n_splits, n_repeats = settings["n_splits"], 1 + max(repeat for repeat, _ in packed)
-            if len(packed) < n_splits * n_repeats:
-                continue
-            predicted = np.empty((n_repeats, len(codes)), dtype=np.int64)
-            for repeat in range(n_repeats):
-                folds = stratified_folds(codes, n_splits, seed=(settings["random_state"], repeat))
-                for fold in range(n_splits):
-                    at = folds == fold
-                    predicted[repeat, at] = unpack_codes(packed[repeat, fold], int(at.sum()))
-            found[dataset, model] = getattr(bias_variance(codes, predicted), measure)
-        return found
+    def _bias_variance(self, dataset: str, model: str, measure: str) -> float | None:
+        """Of a data set and a model whose repeats are complete."""
+        packed = {(row["repeat"], row["fold"]): row["predicted"] for row in self._cells(dataset, model)}
+        settings, facts = self.settings.get((dataset, model), {}), self.problems.get(dataset, {})
+        if not packed or "n_splits" not in settings:
+            return None  # failed, or another protocol
+        n_splits, n_repeats = settings["n_splits"], 1 + max(repeat for repeat, _ in packed)
+        if len(packed) < n_splits * n_repeats:
+            return None
+        codes = unpack_codes(facts["codes"], facts["n_rows"])
+        predicted = np.empty((n_repeats, len(codes)), dtype=np.int64)
+        for repeat in range(n_repeats):
+            folds = stratified_folds(codes, n_splits, seed=(settings["random_state"], repeat))
+            for fold in range(n_splits):
+                at = folds == fold
+                predicted[repeat, at] = unpack_codes(packed[repeat, fold], int(at.sum()))
+        return float(getattr(bias_variance(codes, predicted), measure))
 
 
 def format_table(lines: Sequence[Row], columns: Iterable[str] | None = None) -> str:

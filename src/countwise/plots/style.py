@@ -120,7 +120,7 @@ def canvas(ax: "Axes | None", width: float, height: float) -> Iterator["Axes"]:
 
 def settle(figure: Any) -> None:
     """Lay the figure out, and make its ticks while our settings hold: matplotlib makes them when it first draws."""
-    for _ in range(3):  # square axes beside a legend take more than one go
+    for _ in range(2):  # square axes take more than one go
         figure.draw_without_rendering()
 
 

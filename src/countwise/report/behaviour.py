@@ -8,6 +8,7 @@ import numpy as np
 from countwise.dtypes import FloatArray
 from countwise.errors import DataError
 from countwise.evaluate.measures import measure_of
+from countwise.evaluate.reliability import ReliabilityBins
 from countwise.evaluate.results import Results
 from countwise.plots import LearningCurveDisplay, ReliabilityDisplay, TimeDisplay
 from countwise.report.page import Item, Paragraph, Picture, Section, Sheet
@@ -20,29 +21,42 @@ MOST_SIZES: Final = 12  # columns of a table
 
 def calibration_section(view: View) -> Section:
     """Stated probabilities against what happened, of a few models."""
+    datasets = view.at.only(models=view.shown).table(view.measures[0]).datasets
     bins, without = {}, []
     for model in view.shown:
         try:
-            bins[model] = view.at.reliability(model)
+            bins[model] = _counted_bins(view.at, model, datasets or None)
         except DataError:  # it has no cell that ended well, or the results were put together without bins
             without.append(model)
     said = [view.about_size(), view.about_shown()]
     if without:
-        said.append(f"No stated probabilities are kept of {joined(without)}.")
+        said.append(f"Stated probabilities are not kept, or no cell ended well, of {joined(without)}.")
     items: list[Item] = [Paragraph(text) for text in said if text]
     if bins:
+        over = counted(len(datasets), "data set") if datasets else "every model's own data sets"
         caption = (
-            "How often the predicted class was right against the probability stated for it, by bins; each data set "
-            "counts alike. On the diagonal a model means what it says; below it, it says too much."
+            f"How often the predicted class was right against the probability stated for it, over {over}, each counting "
+            "alike. On the diagonal a model means what it says; below it, it says too much. Intervals are those of one "
+            "repeat of the protocol."
         )
-        display = ReliabilityDisplay(
-            np.array([own.weight for own in bins.values()]),
-            np.array([own.stated for own in bins.values()]),
-            np.array([own.happened for own in bins.values()]),
-            tuple(bins),
-        )
+        display = ReliabilityDisplay.from_bins(bins)
         items.append(Picture("Reliability diagram", display, caption))
     return Section("Calibration", tuple(items))
+
+
+def _counted_bins(results: Results, model: str, datasets: Sequence[str] | None) -> ReliabilityBins:
+    """Bins of shares, times the number of predictions that they are worth.
+
+    Rows of repeats are the same rows again, so that one repeat counts. Data sets count alike: with ``n_d`` rows they
+    are worth ``D^2 / sum_d 1 / n_d`` rows of equal weight (Kish 1965, *Survey sampling*), fewer than there are.
+    """
+    shares = results.reliability(model, datasets)
+    n_rows: dict[str, int] = {}
+    for row in results.only(datasets=datasets, models=[model]).rows:
+        if row["error"] is None and row["repeat"] == 0:
+            n_rows[row["dataset"]] = n_rows.get(row["dataset"], 0) + row["n_test"]
+    n = len(n_rows) ** 2 / sum(1.0 / own for own in n_rows.values()) if n_rows else 1.0
+    return ReliabilityBins(shares.weight * n, shares.stated * n, shares.happened * n)
 
 
 def cost_section(view: View) -> Section:
@@ -58,12 +72,17 @@ def cost_section(view: View) -> Section:
     timed = [i for i in range(len(view.shown)) if places and not np.isnan(table[i]).all()]
     if not timed:
         return Section("Cost", (Paragraph("No cell has a time to fit."),))
-    n_rows = [float(np.mean(sizes)) for sizes in places.values()]
-    display = TimeDisplay(
-        n_rows, table[timed], [view.shown[i] for i in timed], y_label="seconds to fit", x_label="training rows"
+    n_rows = np.array([np.mean(sizes) for sizes in places.values()])
+    names = tuple(view.shown[i] for i in timed)
+    display = TimeDisplay(n_rows, table[timed], names, y_label="seconds to fit", x_label="training rows")
+    text = f"{view.about_shown()} Times, peak memory and sizes of all models are in the table of means.".strip()
+    return Section(
+        "Cost",
+        (
+            Paragraph(text),
+            Picture("Time to fit against training rows", display, "A point is a data set: the mean of its cells."),
+        ),
     )
-    text = f"{view.about_shown()} A point is the mean of a data set's cells. Times of all models, peak memory and sizes of models are in the table of means."
-    return Section("Cost", (Paragraph(text.strip()), Picture("Time to fit against training rows", display)))
 
 
 def curves_section(view: View) -> Section | None:
@@ -76,7 +95,8 @@ def curves_section(view: View) -> Section | None:
         mean = mean_curve(view, measure)
         items += [mean] if mean is not None else []
     results = view.results.only(models=view.shown)
-    drawn, left = _by_size(results)[:MOST_CURVES], _by_size(results)[MOST_CURVES:]
+    ordered = largest_first(results)
+    drawn, left = ordered[:MOST_CURVES], ordered[MOST_CURVES:]
     if left:
         items.append(Paragraph(f"By data set: the {MOST_CURVES} largest, without {joined(left)}."))
     items += [picture for name in drawn if (picture := curve(results, name, view.measures[0])) is not None]
@@ -113,7 +133,9 @@ def mean_curve(view: View, measure: str) -> Picture | None:
         return None
     mean = np.array([table.values[[table.datasets.index(name) for name in kept]].mean(axis=0) for table in tables])
     own = measure_of(measure)
-    display = LearningCurveDisplay(sizes, mean.T, tables[0].models, y_label=measure_heading(own))
+    display = LearningCurveDisplay(
+        np.array(sizes, dtype=np.float64), mean.T, tuple(tables[0].models), y_label=measure_heading(own)
+    )
     return Picture(f"Mean {own.title} as training rows grow", display, f"{counted(len(kept), 'data set')}.")
 
 
@@ -157,6 +179,6 @@ def _common(results: Results) -> tuple[list[int], list[str]]:
     return half, [name for name, own in having.items() if own >= set(half)]
 
 
-def _by_size(results: Results) -> list[str]:
+def largest_first(results: Results) -> list[str]:
     """Data sets, the largest first."""
     return sorted(results.datasets, key=lambda name: (-results.problems.get(name, {}).get("n_rows", 0), name))

@@ -1,0 +1,95 @@
+"""The tables and pictures of a page as files: CSV, PNG and SVG, each appearing whole or not at all."""
+
+import csv
+import io
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from countwise.errors import DataError
+from countwise.plots import save
+from countwise.progress import progress_bar
+from countwise.report.names import Names
+from countwise.report.page import Facts, Page, Paragraph, Picture, Sheet
+
+
+def write_files(page: Page, folder: str | os.PathLike[str]) -> list[Path]:
+    """Write every table as CSV and every picture as PNG and SVG; the paths, in the order of the page.
+
+    The names come from the titles. Equal pages give equal bytes. Files of the same names are replaced, others in the
+    folder are left alone.
+
+    >>> import tempfile
+    >>> from countwise.report.page import Column, Section
+    >>> sheet = Sheet("Mean RMSE", (Column("Model", ("nb",), ("nb",)), Column("RMSE", (0.25,), ("0.2500",))))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (path,) = write_files(Page("t", (Section("s", (sheet,)),)), folder)
+    ...     path.name, path.read_text()
+    ('mean-rmse.csv', 'Model,RMSE\\nnb,0.25\\n')
+    """
+    target = Path(folder)
+    if target.exists() and not target.is_dir():
+        raise DataError(f"{target}: is a file; name a folder")
+    target.mkdir(parents=True, exist_ok=True)
+    names, paths = Names(), []
+    items = [item for item in page.items if not isinstance(item, Paragraph)]
+    with progress_bar("files", len(items)) as bar:
+        for item in items:
+            name = names.new(item.title)
+            paths += _write(item, target, name)
+            bar.advance()
+    return paths
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file that appears whole or not at all."""
+    with replacing(Path(path)) as temporary:
+        temporary.write_bytes(text.encode())  # not write_text: line ends are the same on every system
+
+
+def _write(item: Facts | Sheet | Picture, folder: Path, name: str) -> list[Path]:
+    if not isinstance(item, Picture):
+        path = folder / f"{name}.csv"
+        write_text(path, csv_text(item))
+        return [path]
+    figure = item.display.figure()
+    paths = [folder / f"{name}.svg", folder / f"{name}.png"]
+    for path in paths:
+        with replacing(path) as temporary:
+            save(figure, temporary)
+    return paths
+
+
+def csv_text(table: Sheet | Facts) -> str:
+    """A table as CSV: values, not their texts; numbers with 6 digits, bytes as bytes.
+
+    >>> csv_text(Facts("Facts", (("Seed", "0"), ("Protocol", "5x2, by class"))))
+    'fact,value\\nSeed,0\\nProtocol,"5x2, by class"\\n'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if isinstance(table, Facts):
+        writer.writerow(["fact", "value"])
+        writer.writerows(table.pairs)
+        return text.getvalue()
+    writer.writerow([column.heading for column in table.columns])
+    writer.writerows(zip(*(map(_cell, column.values) for column in table.columns), strict=True))
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else value
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary name beside ``path``: renamed to it at the end, removed if the block fails in any way."""
+    temporary = path.with_name(f".{secrets.token_hex(6)}{path.suffix}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
