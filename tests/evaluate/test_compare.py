@@ -157,9 +157,11 @@ def test_reliability_bins_hold_all_predictions(tmp_path):
     X, y = np.zeros((40, 1)), np.array(["a", "a", "a", "b"] * 10)
     results = benchmark({"f": Frequencies()}, {"d": (X, y), "e": (X[:20], y[:20])}, "2x2")
     bins = results.reliability("f")
-    assert bins.weight.sum() == pytest.approx(1.0)  # each data set counts alike
-    assert bins.stated.sum() == pytest.approx(0.75)
-    assert bins.happened.sum() == pytest.approx(0.75)
+    n_rows = 2**2 / (1 / 40 + 1 / 20)  # each data set counts alike, and a row once
+    assert bins.weight.sum() == pytest.approx(n_rows)
+    assert bins.stated.sum() == pytest.approx(0.75 * n_rows)
+    assert bins.happened.sum() == pytest.approx(0.75 * n_rows)
+    assert results.reliability("f", ["d"]).weight.sum() == pytest.approx(40)
     assert results.reliability("f", ["d"]).ece() == pytest.approx(0.0, abs=1e-6)
 
 

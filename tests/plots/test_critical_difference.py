@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from countwise.errors import DataError
 from countwise.evaluate import friedman, nemenyi
+from countwise.evaluate.ranks import find_cliques
 from countwise.plots import CriticalDifferenceDisplay
-from countwise.plots.critical_difference import find_cliques
 from plots.pictures import cut_off, overlapping
 
 

@@ -101,11 +101,15 @@ def nemenyi(result: Friedman, alpha: float = 0.05) -> Nemenyi:
     k = len(result.average_ranks)
     q = float(scipy.stats.studentized_range.ppf(1.0 - alpha, k, np.inf)) / math.sqrt(2.0)
     difference = q * math.sqrt(k * (k + 1) / (6.0 * result.n_datasets))
-    return Nemenyi(difference, _cliques(result.average_ranks, difference))
+    return Nemenyi(difference, find_cliques(result.average_ranks, difference))
 
 
-def _cliques(average_ranks: FloatArray, difference: float) -> tuple[tuple[int, ...], ...]:
-    """Maximal runs of two or more models in the order of ranks that lie within less than ``difference``."""
+def find_cliques(average_ranks: FloatArray, difference: float) -> tuple[tuple[int, ...], ...]:
+    """Maximal runs of two or more models in the order of ranks that lie within less than ``difference``.
+
+    >>> find_cliques(np.array([9.0, 1.0, 2.0, 3.0]), 1.5)
+    ((1, 2), (2, 3))
+    """
     order = np.argsort(average_ranks, kind="stable")
     ordered = average_ranks[order]
     ends = np.searchsorted(ordered, ordered + difference, side="left")

@@ -160,19 +160,25 @@ class Results:
         return ScoreTable(measure, datasets, names, matrix.reshape(len(datasets), len(names)))
 
     def reliability(self, model: str, datasets: Iterable[str] | None = None) -> ReliabilityBins:
-        """Stated and observed sums by bin, of all test predictions; each data set counts alike."""
+        """Stated and observed sums by bin, of all test predictions; each data set counts alike.
+
+        The weights add up to the effective number of rows, ``D^2 / sum_d 1 / n_d`` of D data sets (Kish 1965, *Survey
+        Sampling*): so intervals are those of independent rows. A row counts once, however many repeats predicted it.
+        """
         total: dict[str, ReliabilityBins] = {}
+        repeats: dict[str, set[int]] = {}
         for row in self.only(datasets=datasets, models=[model]).rows:
             if row.get("reliability") is not None:
                 bins = ReliabilityBins(*(np.asarray(part, dtype=np.float64) for part in row["reliability"]))
                 name = row["dataset"]
                 total[name] = total[name] + bins if name in total else bins
+                repeats.setdefault(name, set()).add(row["repeat"])
         if not total:
             raise DataError(f"model {model!r} has no cell that ended well")
-        shares = [
-            [part / bins.weight.sum() for part in (bins.weight, bins.stated, bins.happened)] for bins in total.values()
-        ]
-        return ReliabilityBins(*np.mean(shares, axis=0))
+        n_rows = np.array([bins.weight.sum() / len(repeats[name]) for name, bins in total.items()])
+        effective = len(n_rows) ** 2 / (1.0 / n_rows).sum()
+        shares = [np.array([b.weight, b.stated, b.happened]) / b.weight.sum() for b in total.values()]
+        return ReliabilityBins(*(effective * np.mean(shares, axis=0)))
 
     def to_arrow(self) -> "pa.Table":
         """The rows as a ``pyarrow.Table``."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from countwise.dtypes import FloatArray
 from countwise.errors import DataError
+from countwise.evaluate.ranks import find_cliques
 from countwise.plots.checks import keep, model_names, numbers
 from countwise.plots.display import Display
 from countwise.plots.style import INK, MUTED, PALETTE, canvas, settle
@@ -172,22 +173,6 @@ def _draw_bar(ax: "Axes", members: FloatArray, row: float, per_point: float) -> 
         members, np.full(len(members), row), linestyle="none", marker="o", markersize=3.4, color="white",
         markeredgecolor=PALETTE[0], markeredgewidth=0.8, zorder=4,
     )  # fmt: skip
-
-
-def find_cliques(ranks: FloatArray, critical_difference: float) -> tuple[tuple[int, ...], ...]:
-    """Largest groups, of two or more, whose ranks differ by less than ``critical_difference``; best first.
-
-    >>> find_cliques(np.array([9.0, 1.0, 2.0, 3.0]), 1.5)
-    ((1, 2), (2, 3))
-    """
-    order = np.argsort(ranks, kind="stable")
-    found, reached = [], 0
-    for first in range(len(order)):
-        end = first + int((ranks[order[first:]] - ranks[order[first]] < critical_difference).sum())
-        if end > max(reached, first + 1):  # not a part of the group before, and not one model alone
-            found.append(tuple(order[first:end].tolist()))
-            reached = end
-    return tuple(found)
 
 
 def _widest(ax: "Axes", words: Sequence[str]) -> float:

@@ -35,9 +35,9 @@ def calibration_section(view: View) -> Section:
     if bins:
         over = counted(len(datasets), "data set") if datasets else "every model's own data sets"
         caption = (
-            f"How often the predicted class was right against the probability stated for it, over {over}, each counting "
-            "alike. On the diagonal a model means what it says; below it, it says too much. Intervals are those of one "
-            "repeat of the protocol."
+            f"How often the predicted class was right against the probability stated for it, over {over}, each "
+            "counting alike. On the diagonal a model means what it says; below it, it says too much. Intervals are "
+            "those of one repeat of the protocol."
         )
         display = ReliabilityDisplay.from_bins(bins)
         items.append(Picture("Reliability diagram", display, caption))
@@ -80,7 +80,9 @@ def cost_section(view: View) -> Section:
         "Cost",
         (
             Paragraph(text),
-            Picture("Time to fit against training rows", display, "A point is a data set: the mean of its cells."),
+            Picture(
+                "Time to fit against training rows", display, "A point is the mean of a data set's cells of one size."
+            ),
         ),
     )
 
@@ -117,7 +119,7 @@ def curve(results: Results, dataset: str, measure: str) -> Picture | None:
     display = LearningCurveDisplay.from_runs(sizes, runs, models, y_label=measure_heading(own))
     facts = results.problems.get(dataset, {})
     caption = f"{facts['n_rows']:,} rows, {facts['n_classes']} classes." if facts else ""
-    return Picture(f"{own.title} on {dataset} as training rows grow", display, caption)
+    return Picture(f"{own.title}: learning curve on {dataset}", display, caption)
 
 
 def mean_curve(view: View, measure: str) -> Picture | None:
@@ -136,7 +138,7 @@ def mean_curve(view: View, measure: str) -> Picture | None:
     display = LearningCurveDisplay(
         np.array(sizes, dtype=np.float64), mean.T, tuple(tables[0].models), y_label=measure_heading(own)
     )
-    return Picture(f"Mean {own.title} as training rows grow", display, f"{counted(len(kept), 'data set')}.")
+    return Picture(f"{own.title}: mean learning curve", display, f"{counted(len(kept), 'data set')}.")
 
 
 def sizes_sheet(view: View, measure: str) -> Sheet:
@@ -152,14 +154,14 @@ def sizes_sheet(view: View, measure: str) -> Sheet:
         measure_column(measure, _means(table.models, table.values, models), f"{size:,} ({len(table.datasets)})")
         for size, table in chosen.items()
     ]
-    note = (
-        "Training rows at the top, and in brackets the number of data sets that have so many and on which no model "
-        "failed; means of different sizes are of different data sets. The best of each column is marked."
-    )
+    note = "Training rows at the top, and in brackets the data sets that have so many and on which no model failed"
+    if len({tuple(table.datasets) for table in chosen.values()}) > 1:
+        note += "; means of different sizes are of different data sets"
+    note += ". The best of each column is marked."
     if len(chosen) < len(sizes):
         note += f" {counted(len(sizes) - len(chosen), 'size')} of {len(sizes)} not shown."
     model = plain_column("Model", models, is_text=True)
-    title = f"Mean {measure_heading(measure_of(measure))} by training rows"
+    title = f"{measure_heading(measure_of(measure))}: means by training rows"
     return Sheet(title, (model, *mark_columns(columns, [measure] * len(columns))), note)
 
 

@@ -48,7 +48,7 @@ def page_of(
     >>> rows = [row | {"dataset": d, "model": m, "rmse": s, "error": None} for d, m, s in cells]
     >>> page = page_of(Results(rows, ("rmse",)))
     >>> page.title, page.sections[1].title
-    ('2 models on 1 data set', 'Means over data sets')
+    ('2 models on 1 data set', 'Means')
 
     """
     view = view_of(results, models, measures)

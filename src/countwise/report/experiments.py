@@ -1,4 +1,4 @@
-"""The section on experiments of the papers: their tables beside ours, and their pictures."""
+"""The sections on named experiments: the papers' tables beside ours, and their pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from countwise.evaluate.compare import paper_tables
+from countwise.evaluate.compare import Table, paper_tables
 from countwise.evaluate.experiments import Experiment, Line, Versus
 from countwise.evaluate.measures import measure_of
 from countwise.evaluate.pairs import win_draw_loss
@@ -20,7 +20,7 @@ from countwise.report.scores import mean_dots
 from countwise.report.sheets import sheet
 from countwise.report.view import View, counted, joined
 
-TITLE: Final = "Experiments of the papers"
+TITLE: Final = "Experiments"
 FEW_LINES: Final = 3  # comparisons that all have pictures; of more, the first and the last
 WHAT: Final = {"comparison": "wins, draws and losses", "model": "means", "line": "wins and losses along lines"}
 HEADINGS: Final = {
@@ -59,11 +59,13 @@ def experiments_section(
         else:
             left.setdefault(part, []).append(one.name)
     if shown:
-        intro = "What was measured here beside what the papers printed."
+        intro = "What was measured here, and beside it what the papers printed."
     else:
-        intro = "These results hold none of the experiments of the papers." if named is None else "It cannot be shown."
-    said = [f"Not shown, {reason}: {joined(names, most=30)}." for reason, names in left.items()]
-    return [Section(TITLE, tuple(Paragraph(text) for text in (intro, *said))), *shown]
+        intro = "These results hold none of the experiments." if named is None else "It cannot be shown."
+    if left:
+        said = [f"{reason}: {joined(names, most=30)}." for reason, names in left.items()]
+        shown.append(Section("Experiments that are not shown", tuple(map(Paragraph, said)), level=3))
+    return [Section(TITLE, (Paragraph(intro),)), *shown]
 
 
 def part_of(
@@ -71,13 +73,13 @@ def part_of(
 ) -> Part | str:
     """The part of the results that belongs to an experiment, or why there is none."""
     if isinstance(one.protocol, TrainSizes) != bool(results.train_sizes):
-        return "as the protocol is another one"
+        return f"They are for {'cross-validation' if results.train_sizes else 'training sets of given sizes'}"
     models = [name for name in one.models if name in results.models]
     if not models:
-        return "as none of the models is in these results"
+        return "Their models are not in these results"
     datasets, note = _datasets(results, one, tables)
     if not datasets:
-        return "as none of the data sets is in these results"
+        return "Their data sets are not in these results"
     own = results.only(models=models, datasets=datasets)
     lines = _possible(own, one)
     if any((lines.versus, lines.averages, lines.lines)):
@@ -85,18 +87,22 @@ def part_of(
     is_picture = one.picture == "curves" or (one.picture == "means" and is_named)
     if is_picture and len(own.models) > 1:
         return Part(lines, own, note)
-    return "as models to compare are missing or failed"
+    return "Models to compare them with are missing, or failed"
 
 
 def _datasets(results: Results, one: Experiment, tables: Mapping[str, Sequence[str]] | None) -> tuple[list[str], str]:
     """The data sets of an experiment that there are, and a sentence about them."""
     every = results.datasets
     if isinstance(one.sets, str) and one.sets not in (tables or {}):
-        why = "no folder of data was named" if tables is None else f"the folder's manifest has no table {one.sets!r}"
-        return every, f"Over all {counted(len(every), 'data set')} of the results, as {why}."
+        if one.sets == "all":
+            return every, ""
+        why = "name a folder of data with --data" if tables is None else "the folder's manifest does not list them"
+        own = f"The experiment's own are those of {one.sets!r}: {why}."
+        return every, f"Over all {counted(len(every), 'data set')} of the results. {own}"
     listed = set(one.sets if not isinstance(one.sets, str) else (tables or {})[one.sets])
     there = [name for name in every if name in listed]
-    return there, f"Over {len(there)} of the experiment's {counted(len(listed), 'data set')}."
+    some = "" if len(there) == len(listed) else f"{len(there)} of "
+    return there, f"Over {some}the experiment's {counted(len(listed), 'data set')}."
 
 
 def _possible(results: Results, one: Experiment) -> Experiment:
@@ -127,17 +133,30 @@ def _contents(view: View, part: Part) -> list[Item]:
     items: list[Item] = [Paragraph(text) for text in (part.note, _about_protocol(part)) if text]
     results = _comparable(part.results, one)
     if results.rows and (one.versus or one.averages or one.lines):
-        for table in paper_tables(results, one):
-            if table.lines:
-                first = next(iter(table.lines[0]))
-                named = replace(table, title=f"{one.name}: {WHAT[first]}")
-                items.append(sheet(named, headings=HEADINGS, text=("at",)))
-    pictures: list[Item] = []
+        items += _sheets(one, paper_tables(results, one))
     if one.picture == "curves":
-        pictures += _curves(view, part)
-    elif one.picture is not None:
-        pictures += PICTURES[one.picture](part)
-    return items + pictures
+        return items + _curves(view, part)
+    if one.picture == "means":
+        return items + _means(view, part)
+    return items if one.picture is None else items + PICTURES[one.picture](part)
+
+
+def _sheets(one: Experiment, tables: Sequence[Table]) -> list[Item]:
+    """The tables without lines and columns in which there is nothing, neither ours nor the paper's."""
+    items: list[Item] = []
+    for table in tables:
+        names = list(dict.fromkeys(name for line in table.lines for name in line))
+        numbers = [name for name in names if name not in HEADINGS or name == "mean gain"]
+        filled = [line for line in table.lines if any(line.get(name) is not None for name in numbers)]
+        if not filled:
+            continue
+        kept = [name for name in names if any(line.get(name) is not None for line in filled)]
+        lines = [{name: line.get(name) for name in kept} for line in filled]
+        n_left = len(table.lines) - len(filled)
+        note = f"{table.note} {counted(n_left, 'line')} left out, as models are missing." if n_left else table.note
+        named = Table(f"{one.name}: {WHAT[names[0]]}", lines, note)
+        items.append(sheet(named, headings=HEADINGS, text=("at",)))
+    return items
 
 
 def _about_protocol(part: Part) -> str:
@@ -226,7 +245,9 @@ def _differences(part: Part) -> list[Item]:
         for measure in part.one.measures:
             display = _bars(part.results, item, measure)
             if display is not None:
-                items.append(Picture(f"{part.one.name}: {_pair(item, measure)}", display))
+                n_left = len(part.results.train_sizes) - len(display.difference)
+                caption = f"{counted(n_left, 'size')} left out that one data set alone has." if n_left else ""
+                items.append(Picture(f"{part.one.name}: {_pair(item, measure)}", display, caption))
     return items
 
 
@@ -258,11 +279,15 @@ def _bars(results: Results, item: Versus, measure: str) -> DifferenceBarsDisplay
     )
 
 
-def _means(part: Part) -> list[Item]:
-    found = [
-        mean_dots(part.results, measure, f"{part.one.name}: mean {measure_of(measure).title}")
-        for measure in part.one.measures
-    ]
+def _means(view: View, part: Part) -> list[Item]:
+    """Means of the experiment's models, unless the section on means has the same."""
+    if len(part.results.models) < 2:
+        return []
+    same = set(part.results.models) == set(view.at.models) and set(part.results.datasets) == set(view.at.datasets)
+    if same and set(part.one.measures) <= set(view.measures):
+        return [Paragraph("Its pictures are those of the section on means.")]
+    titles = {measure: f"{part.one.name}: mean {measure_of(measure).title}" for measure in part.one.measures}
+    found = [mean_dots(part.results, measure, title) for measure, title in titles.items()]
     return [picture for picture in found if picture is not None]
 
 
@@ -289,5 +314,4 @@ PICTURES: Final[Mapping[str, Callable[[Part], list[Item]]]] = {
     "scatter": _scatter,
     "win-loss": _win_loss,
     "differences": _differences,
-    "means": _means,
 }

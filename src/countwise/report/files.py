@@ -17,7 +17,7 @@ from countwise.report.page import Facts, Page, Paragraph, Picture, Sheet
 
 
 def write_files(page: Page, folder: str | os.PathLike[str]) -> list[Path]:
-    """Write every table as CSV and every picture as PNG and SVG; the paths, in the order of the page.
+    r"""Write every table as CSV and every picture as PNG and SVG; the paths, in the order of the page.
 
     The names come from the titles. Equal pages give equal bytes. Files of the same names are replaced, others in the
     folder are left alone.
@@ -28,7 +28,7 @@ def write_files(page: Page, folder: str | os.PathLike[str]) -> list[Path]:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     (path,) = write_files(Page("t", (Section("s", (sheet,)),)), folder)
     ...     path.name, path.read_text()
-    ('mean-rmse.csv', 'Model,RMSE\\nnb,0.25\\n')
+    ('mean-rmse.csv', 'Model,RMSE\nnb,0.25\n')
     """
     target = Path(folder)
     if target.exists() and not target.is_dir():
@@ -64,10 +64,10 @@ def _write(item: Facts | Sheet | Picture, folder: Path, name: str) -> list[Path]
 
 
 def csv_text(table: Sheet | Facts) -> str:
-    """A table as CSV: values, not their texts; numbers with 6 digits, bytes as bytes.
+    r"""A table as CSV: values, not their texts; numbers with 6 digits, bytes as bytes.
 
     >>> csv_text(Facts("Facts", (("Seed", "0"), ("Protocol", "5x2, by class"))))
-    'fact,value\\nSeed,0\\nProtocol,"5x2, by class"\\n'
+    'fact,value\nSeed,0\nProtocol,"5x2, by class"\n'
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

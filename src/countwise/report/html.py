@@ -8,7 +8,7 @@ from typing import Final
 from countwise.plots import svg_text
 from countwise.progress import progress_bar
 from countwise.report.names import Names
-from countwise.report.page import Column, Facts, Page, Paragraph, Picture, Section, Sheet
+from countwise.report.page import Column, Facts, Item, Page, Paragraph, Picture, Section, Sheet
 from countwise.report.style import STYLE
 
 TEMPLATE: Final = """<!DOCTYPE html>
@@ -78,26 +78,27 @@ def _draw(pictures: Sequence[Picture]) -> dict[Picture, str]:
 
 
 def _section(section: Section, place: str, pictures: Mapping[Picture, str]) -> str:
-    """A heading and its items; pictures that follow each other stand side by side where there is room."""
+    """A heading and its items; pictures or tables that follow each other stand side by side where there is room."""
     parts = [f"<h{section.level}>{escape(section.title)}</h{section.level}>"]
-    for is_picture, group in groupby(section.items, key=lambda item: isinstance(item, Picture)):
-        if is_picture:
-            parts.append('<div class="pictures">')
-            parts += [_figure(item, pictures[item]) for item in group if isinstance(item, Picture)]
-            parts.append("</div>")
-        else:
-            parts += [_text(item) for item in group if not isinstance(item, Picture)]
+    for is_row, group in groupby(section.items, key=_kind):
+        made = [
+            _figure(item, pictures[item]) if isinstance(item, Picture) else _text(item, section.title) for item in group
+        ]
+        parts += ['<div class="row">', *made, "</div>"] if is_row else made
     return f'<section id="{place}">\n' + "\n".join(parts) + "\n</section>"
 
 
-def _text(item: Paragraph | Facts | Sheet) -> str:
-    match item:
-        case Paragraph():
-            return f"<p>{escape(item.text)}</p>"
-        case Facts():
-            return _facts(item)
-        case Sheet():
-            return _sheet(item)
+def _kind(item: Item) -> str:
+    """What may stand side by side with its like; empty for what has a line of its own."""
+    return "picture" if isinstance(item, Picture) else "sheet" if isinstance(item, Sheet) and not item.folded else ""
+
+
+def _text(item: Paragraph | Facts | Sheet, above: str) -> str:
+    """Anything but a picture; a title that is that of the section ``above`` is not said again."""
+    if isinstance(item, Paragraph):
+        return f"<p>{escape(item.text)}</p>"
+    title = "" if item.title == above else f'<p class="title">{escape(item.title)}</p>\n'
+    return _facts(item, title) if isinstance(item, Facts) else _sheet(item, title)
 
 
 def _figure(item: Picture, svg: str) -> str:
@@ -106,20 +107,20 @@ def _figure(item: Picture, svg: str) -> str:
     return f'<figure>\n<div class="card">{svg}</div>\n<figcaption>{caption}</figcaption>\n</figure>'
 
 
-def _facts(item: Facts) -> str:
+def _facts(item: Facts, title: str) -> str:
     pairs = [f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in item.pairs]
-    return f'<dl aria-label="{escape(item.title)}">\n' + "\n".join(pairs) + "\n</dl>"
+    return f'{title}<dl aria-label="{escape(item.title)}">\n' + "\n".join(pairs) + "\n</dl>"
 
 
-def _sheet(item: Sheet) -> str:
+def _sheet(item: Sheet, title: str) -> str:
     """A table in a box that scrolls by itself, with its title and note; behind a summary if it is folded."""
     many = " many" if len(item.columns) >= MANY_COLUMNS else ""
-    title = escape(item.title)
-    box = f'<div class="table{many}" role="region" aria-label="{title}" tabindex="0">\n{_table(item)}\n</div>'
+    name = escape(item.title)
+    box = f'<div class="table{many}" role="region" aria-label="{name}" tabindex="0">\n{_table(item)}\n</div>'
     note = f'\n<p class="note">{escape(item.note)}</p>' if item.note else ""
     if item.folded:
-        return f"<details>\n<summary>{title}</summary>\n{box}{note}\n</details>"
-    return f'<div class="sheet">\n<p class="title">{title}</p>\n{box}{note}\n</div>'
+        return f"<details>\n<summary>{name}</summary>\n{box}{note}\n</details>"
+    return f'<div class="sheet">\n{title}{box}{note}\n</div>'
 
 
 def _table(item: Sheet) -> str:

@@ -11,6 +11,8 @@ from countwise.report.page import Facts, Item, Paragraph, Section, Sheet
 from countwise.report.sheets import MEGABYTE, plain_column, sheet
 from countwise.report.view import View, counted, joined
 
+NAMES: Final = {"cpu": "CPU", "memory_bytes": "Memory", "load": "Load at the start", "n_workers": "Workers"}
+NAMES_OF_SETTINGS: Final = {"prepare": "Preparation", "random_state": "Seed"}
 MOST_RUNS: Final = 12  # values of one fact of the machine, such as times at which runs were started
 
 
@@ -42,7 +44,7 @@ def _facts(view: View) -> Iterable[tuple[str, str]]:
     )
     yield "Protocol", _protocol(view)
     settings = _settings(view)
-    for key, name in {"prepare": "Preparation of whole tables", "random_state": "Seed"}.items():
+    for key, name in NAMES_OF_SETTINGS.items():
         values = _distinct(item.get(key) for item in settings)
         if values:
             yield name, joined(values)
@@ -117,7 +119,7 @@ def _machine(runs: Iterable[Row]) -> Iterable[tuple[str, str]]:
     for key in dict.fromkeys(key for run in runs for key in run):
         values = _distinct(_said(key, run.get(key)) for run in runs if run.get(key) is not None)
         if values:
-            yield key.removesuffix("_bytes").replace("_", " ").capitalize(), "; ".join(_first_and_last(values))
+            yield NAMES.get(key, key.replace("_", " ").capitalize()), "; ".join(_first_and_last(values))
 
 
 def _said(key: str, value: Any) -> str:

@@ -10,10 +10,11 @@ from countwise.evaluate.ranks import friedman, nemenyi
 from countwise.evaluate.results import COSTS, Results
 from countwise.plots import CriticalDifferenceDisplay, MeanDotsDisplay
 from countwise.report.page import Column, Item, Paragraph, Picture, Section, Sheet
-from countwise.report.sheets import mark_columns, mark_lines, measure_column, measure_heading, plain_column, sheet
+from countwise.report.sheets import NONE, mark_columns, mark_lines, measure_column, measure_heading, plain_column, sheet
 from countwise.report.view import View, counted, joined
 
 MOST_RANKED: Final = 25  # models of a critical difference diagram
+PAIRS: Final = "Each line is a model against those at the top: wins-draws-losses. A draw is equal to 4 decimals."
 FEW_MODELS: Final = 8  # whose table of all pairs is open
 
 
@@ -22,10 +23,13 @@ def means_section(view: View) -> Section:
     items: list[Item] = []
     if view.size is not None:
         items.append(Paragraph(f"{view.about_size()} The means at other sizes are with the learning curves."))
-    items.append(means_sheet(view))
-    nothing = [Paragraph(f"{measure_of(measure).title}: {view.about_common()}") for measure in view.measures]
-    items += [mean_dots(view.at, measure) or none for measure, none in zip(view.measures, nothing, strict=True)]
-    return Section("Means over data sets", tuple(items))
+    table = means_sheet(view)
+    if any(text != NONE for column in table.columns[1:] for text in column.texts):
+        items.append(table)
+    pictures = {measure: mean_dots(view.at, measure) for measure in view.measures}
+    items += [picture for picture in pictures.values() if picture is not None]
+    none = view.about_common([measure for measure, picture in pictures.items() if picture is None])
+    return Section("Means", (*items, *([Paragraph(none)] if none else [])))
 
 
 def means_sheet(view: View) -> Sheet:
@@ -56,7 +60,9 @@ def mean_dots(results: Results, measure: str, title: str = "") -> Picture | None
         score=f"{own.title}, {own.unit}" if own.unit else own.title,
         higher_is_better=own.higher_is_better,
     )
-    return Picture(title or f"Mean {own.title} of every model", display, f"{counted(len(table.datasets), 'data set')}.")
+    return Picture(
+        title or f"{own.title}: mean of every model", display, f"{counted(len(table.datasets), 'data set')}."
+    )
 
 
 def ranks_section(view: View) -> Section:
@@ -91,10 +97,14 @@ def _ranked(view: View, measure: str) -> list[Item]:
         tuple(table.models), found.average_ranks, post_hoc.critical_difference, post_hoc.cliques
     )
     caption = "Models joined by a bar do not differ significantly: Nemenyi's test at 0.05."
-    items.append(Picture(f"Critical difference diagram of {title}", display, caption))
-    headings = {"model": "Model", "average rank": "Average rank"}
-    items.append(sheet(compare.ranks(results, measure), headings=headings, folded=len(table.models) > FEW_MODELS))
-    return items
+    items.append(Picture(f"{title}: critical difference diagram", display, caption))
+    return [*items, _rank_sheet(compare.ranks(results, measure))]
+
+
+def _rank_sheet(table: compare.Table) -> Sheet:
+    models, ranks = ([line[name] for line in table.lines] for name in ("model", "average rank"))
+    column = Column("Average rank", tuple(ranks), tuple(f"{rank:.2f}" for rank in ranks))
+    return Sheet(table.title, (plain_column("Model", models, True), column), table.note, len(models) > FEW_MODELS)
 
 
 def pairs_section(view: View) -> Section:
@@ -103,15 +113,11 @@ def pairs_section(view: View) -> Section:
     n = len(view.at.models)
     if n < 2:
         return Section("Pairs of models", (*items, Paragraph("There is one model only: nothing to compare it with.")))
-    items.append(
-        Paragraph("Each line is a model against those at the top: wins-draws-losses; a draw is equal to 4 decimals.")
-    )
-    for measure in view.measures:
-        if view.at.table(measure).datasets:
-            table = compare.pairwise(view.at, measure)
-            items.append(sheet(table, headings={"model": "Model"}, folded=n > FEW_MODELS))
-        else:
-            items.append(Paragraph(f"{measure_of(measure).title}: {view.about_common()}"))
+    there = [measure for measure in view.measures if view.at.table(measure).datasets]
+    none = view.about_common([measure for measure in view.measures if measure not in there])
+    items += [Paragraph(text) for text in (PAIRS if there else "", none) if text]
+    tables = [compare.pairwise(view.at, measure) for measure in there]
+    items += [sheet(table, headings={"model": "Model"}, folded=n > FEW_MODELS) for table in tables]
     return Section("Pairs of models", tuple(items))
 
 
@@ -137,7 +143,7 @@ def dataset_sheet(view: View, measure: str) -> Sheet:
         for model in view.at.models
     ]
     note = "The best of each line is marked. A dash stands for a model that failed or is not done there."
-    title = f"{measure_heading(own)} on every data set"
+    title = f"{measure_heading(own)}: every data set"
     return Sheet(title, (*columns, *mark_lines(models, own.higher_is_better)), note, folded=True)
 
 

@@ -29,10 +29,13 @@ dl { margin: 0.75rem 0; max-width: 60rem; }
 dl > div { display: grid; grid-template-columns: 13rem 1fr; gap: 0 1rem; padding: 0.15rem 0; }
 dt { color: var(--muted); }
 dd { margin: 0; }
-.sheet, details { margin: 1.25rem 0; }
+.row { display: flex; flex-wrap: wrap; gap: 1.5rem 2rem; align-items: flex-start; margin: 1.25rem 0; }
+.row > * { max-width: 100%; min-width: min(100%, 18rem); }
+details { margin: 1.25rem 0; }
 .title, summary { font-weight: 600; margin: 0 0 0.4rem; }
 summary { cursor: pointer; padding: 0.2rem 0; }
-.note { color: var(--muted); font-size: 0.875rem; }
+.note, figcaption { color: var(--muted); font-size: 0.875rem; margin: 0.4rem 0 0; }
+.row .note, figcaption { width: 0; min-width: 100%; }  /* as wide as what is above, not as the text */
 .table {
   overflow: auto; width: fit-content; max-width: 100%; max-height: 85vh; border: 1px solid var(--line);
   border-radius: 4px;
@@ -54,12 +57,10 @@ tbody tr:hover > * { background: var(--shade); }
 .text { text-align: left; }
 td.text { white-space: normal; min-width: 12rem; max-width: 48rem; overflow-wrap: anywhere; }
 td.best, tbody tr:hover > td.best { background: var(--best); }
-.pictures { display: flex; flex-wrap: wrap; gap: 1.5rem; align-items: flex-start; margin: 1.25rem 0; }
-figure { margin: 0; max-width: 100%; width: min-content; }
+figure { margin: 0; }
 .card { max-width: 100%; width: max-content; overflow-x: auto; padding: 0.5rem; background: #ffffff; }
 .card { border: 1px solid var(--line); border-radius: 4px; }
 .card svg { display: block; }
-figcaption { margin-top: 0.4rem; font-size: 0.875rem; color: var(--muted); }
 figcaption strong { color: var(--ink); font-weight: 600; }
 @media (max-width: 40rem) {
   dl > div { grid-template-columns: 1fr; padding: 0.3rem 0; }

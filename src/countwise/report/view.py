@@ -66,11 +66,13 @@ class View:
         which = f"all {n_all} data sets have" if n == n_all else f"{n} of {n_all} data sets have, more than any other"
         return f"At {self.size:,} training rows, the largest size that {which}."
 
-    def about_common(self) -> str:
-        """A sentence for what needs data sets on which all models have scores, where there is none."""
+    def about_common(self, measures: Sequence[str]) -> str:
+        """A sentence on measures of which no data set has the values of all models; empty if there is none such."""
+        if not measures:
+            return ""
         return (
-            "There is no data set on which every model has all its scores, so there is nothing to compare; "
-            "choose models that did not fail with --models."
+            f"{joined([measure_of(name).title for name in measures])}: there is no data set on which every model has "
+            "a value, so there is nothing to compare; choose models that did not fail with --models."
         )
 
 

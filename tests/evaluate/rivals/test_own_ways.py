@@ -92,7 +92,8 @@ def test_catboost_is_told_of_categories_and_keeps_its_other_errors(quick, train)
 
 
 def test_boosting_machines_know_categories(quick, train):
-    model = quick("ebm").fit(*train)
+    X = train[0].append_column("two numbers", pa.array(np.arange(len(train[1])) % 2.0))
+    model = quick("ebm").fit(X, train[1])
     kinds = model.estimator_.feature_types_in_
     assert [kind == "nominal" for kind in kinds] == model.reader_.is_category
     boosted = quick("xgboost").fit(*train)

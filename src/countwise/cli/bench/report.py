@@ -26,9 +26,7 @@ def report(
     models: Annotated[str | None, typer.Option(help="Only these, in this order: a,b,c.")] = None,
     measures: Annotated[
         str | None,
-        typer.Option(
-            help="Of ranks, pairs and pictures; the first decides which models are best. [default: rmse,zero_one_loss,log_loss]"
-        ),
+        typer.Option(help="Of ranks, pairs and pictures, the main one first. Default: rmse,zero_one_loss,log_loss."),
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="Folder of Parquet files, whose manifest names the data sets of the papers.")

@@ -70,14 +70,11 @@ def catboost(seed: int, jobs: int | None) -> TableClassifier:
 
 
 class EBMTable(TableClassifier):
-    """Tells the machine which columns are categories. Its warnings are about pictures, which are not drawn here.
+    """Leaves out the warnings: they are about pictures, which are not drawn here.
 
-    It sets rows aside to stop early. Where there are too few for that it would go all 50,000 rounds, for minutes, with
-    leaves of 4 rows that the rest cannot fill: then the shares of the classes are all there is to learn.
+    The machine sets rows aside to stop early. Where there are too few for that it would go all 50,000 rounds, for
+    minutes, with leaves of 4 rows that the rest cannot fill: then the shares of the classes are all there is to learn.
     """
-
-    def _params(self, data: MatrixLike, codes: CodeVector) -> dict[str, Any]:
-        return {"feature_types": ["nominal" if flag else "continuous" for flag in self.reader_.is_category]}
 
     def _train(self, estimator: Any, data: MatrixLike, codes: CodeVector) -> Any:
         if len(codes) < FEWEST_ROWS:
