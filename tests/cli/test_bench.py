@@ -121,6 +121,9 @@ def test_a_folder_its_manifest_and_an_experiment(run, folder):
     assert result.exit_code == 0, result.stderr
     assert "3 data sets" in result.stderr
     assert "TAN-HDP vs RF" in result.stdout  # a line without figures of ours
+    compared = run("bench", "compare", "results", "--experiment", "paper000-table5", "--data", "data")
+    assert compared.exit_code == 0, compared.stderr
+    assert "TAN-HDP vs RF" in compared.stdout
     quick = run("bench", "run", "--quick", "--data", "data", "--models", "nb-m", "--out", "quick")
     assert "12 data sets, 1 models, 1x2" in quick.stderr
     assert (

@@ -1,5 +1,6 @@
 """A page as one HTML text that needs nothing else: no scripts, fonts, style sheets or pictures from outside."""
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import groupby
@@ -37,6 +38,7 @@ TEMPLATE: Final = """<!DOCTYPE html>
 </body>
 </html>
 """
+WIDTH: Final = re.compile(r'\bwidth="([0-9.]+pt)"')
 MANY_COLUMNS: Final = 9  # from so many on, a table is printed in small letters
 
 
@@ -78,19 +80,18 @@ def _draw(pictures: Sequence[Picture]) -> dict[Picture, str]:
 
 
 def _section(section: Section, place: str, pictures: Mapping[Picture, str]) -> str:
-    """A heading and its items; pictures or tables that follow each other stand side by side where there is room."""
+    """A heading and its items; pictures and tables that follow each other stand side by side where there is room."""
     parts = [f"<h{section.level}>{escape(section.title)}</h{section.level}>"]
-    for is_row, group in groupby(section.items, key=_kind):
+    for is_wide, group in groupby(section.items, key=_has_line_of_its_own):
         made = [
             _figure(item, pictures[item]) if isinstance(item, Picture) else _text(item, section.title) for item in group
         ]
-        parts += ['<div class="row">', *made, "</div>"] if is_row else made
+        parts += made if is_wide else ['<div class="row">', *made, "</div>"]
     return f'<section id="{place}">\n' + "\n".join(parts) + "\n</section>"
 
 
-def _kind(item: Item) -> str:
-    """What may stand side by side with its like; empty for what has a line of its own."""
-    return "picture" if isinstance(item, Picture) else "sheet" if isinstance(item, Sheet) and not item.folded else ""
+def _has_line_of_its_own(item: Item) -> bool:
+    return not isinstance(item, Picture | Sheet) or (isinstance(item, Sheet) and item.folded)
 
 
 def _text(item: Paragraph | Facts | Sheet, above: str) -> str:
@@ -103,8 +104,10 @@ def _text(item: Paragraph | Facts | Sheet, above: str) -> str:
 
 def _figure(item: Picture, svg: str) -> str:
     caption = f"<strong>{escape(item.title)}.</strong>" + (f" {escape(item.caption)}" if item.caption else "")
-    # The card can be scrolled where the screen is too narrow for the letters of the picture.
-    return f'<figure>\n<div class="card">{svg}</div>\n<figcaption>{caption}</figcaption>\n</figure>'
+    width = WIDTH.search(svg)
+    natural = f' style="--natural: {width[1]}"' if width else ""
+    # The card scrolls where the screen is too narrow for the picture's letters to be read.
+    return f'<figure>\n<div class="card"{natural}>{svg}</div>\n<figcaption>{caption}</figcaption>\n</figure>'
 
 
 def _facts(item: Facts, title: str) -> str:

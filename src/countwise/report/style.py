@@ -66,7 +66,7 @@ figcaption strong { color: var(--ink); font-weight: 600; }
   dl > div { grid-template-columns: 1fr; padding: 0.3rem 0; }
   tbody th, td.text { min-width: 6rem; }
   tbody th { max-width: 9rem; }
-  .card svg { min-width: 26rem; }
+  .card svg { min-width: min(var(--natural), 30rem); }
 }
 @media print {
   :root { --paper: #ffffff; --ink: #000000; --muted: #444444; --line: #bbbbbb; --shade: #f0f0f0; --best: #dddddd; }

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from countwise.cli.bench.data import names_in
 from countwise.cli.bench.show import print_table, read_results
 from countwise.cli.failure import Debug, guarded
 from countwise.cli.models import parse_list
@@ -23,6 +24,9 @@ def compare(
         str, typer.Option(help="Scores, bias, variance, fit_seconds, ...")
     ] = "rmse,zero_one_loss,log_loss",
     experiment: Annotated[str | None, typer.Option(help="Show a paper's table beside ours.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder whose manifest says which sets an experiment has; default: all.")
+    ] = None,
     size: Annotated[int | None, typer.Option(help="Training rows, of results with several sizes.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Write the tables to this folder as CSV files too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
@@ -34,7 +38,7 @@ def compare(
     Examples:
       countwise bench compare results --base rf
       countwise bench compare results --models tan-m,tan-hdp,rf --measures rmse,bias,variance
-      countwise bench compare results --experiment paper000-table4 --csv tables
+      countwise bench compare results --experiment paper000-table4 --data FOLDER --csv tables
     """  # noqa: D301
     from countwise.evaluate.compare import Table, against, as_csv, means, pairwise, paper_tables, ranks
     from countwise.evaluate.experiments import experiment as named
@@ -44,7 +48,8 @@ def compare(
         found = found.only(models=split(models), train_size=size)
     tables: list[Table] = []
     if experiment is not None:
-        tables += paper_tables(found, named(experiment))
+        one = named(experiment)
+        tables += paper_tables(found, one, None if data is None else names_in(data, one.sets))
     else:
         tables.append(means(found))
         for measure in parse_list(measures):

@@ -75,6 +75,13 @@ def choose(
     return found.select(names)
 
 
+def names_in(folder: Path, wanted: str | tuple[str, ...]) -> list[str]:
+    """The names of an experiment's sets."""
+    from countwise.datasets import load_folder
+
+    return _names(load_folder(folder), None, wanted)
+
+
 def _names(found: Any, sets: str | None, wanted: str | tuple[str, ...] | None) -> list[str]:
     if sets is None and wanted is None:
         return list(found.names)

@@ -51,7 +51,7 @@ def print_table(table: "Table") -> None:
     from countwise.evaluate.results import format_value
 
     names = list(dict.fromkeys(name for line in table.lines for name in line))
-    shown = RichTable(box=None, pad_edge=False, title=escape(table.title), title_justify="left", title_style="bold")
+    shown = RichTable(box=None, pad_edge=False)
     for name in names:
         is_text = any(isinstance(line.get(name), str) for line in table.lines[:1])
         header = f"{name.removesuffix('_bytes')} MB" if name.endswith("_bytes") else name
@@ -65,6 +65,7 @@ def print_table(table: "Table") -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = PIPED_WIDTH
+    console.print(escape(table.title), style="bold", soft_wrap=True)
     console.print(shown)
     console.print(escape(table.note), end="\n\n" if table.note else "", soft_wrap=True)
 
