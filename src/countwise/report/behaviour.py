@@ -8,7 +8,6 @@ import numpy as np
 from countwise.dtypes import FloatArray
 from countwise.errors import DataError
 from countwise.evaluate.measures import measure_of
-from countwise.evaluate.reliability import ReliabilityBins
 from countwise.evaluate.results import Results
 from countwise.plots import LearningCurveDisplay, ReliabilityDisplay, TimeDisplay
 from countwise.report.page import Item, Paragraph, Picture, Section, Sheet
@@ -25,7 +24,7 @@ def calibration_section(view: View) -> Section:
     bins, without = {}, []
     for model in view.shown:
         try:
-            bins[model] = _counted_bins(view.at, model, datasets or None)
+            bins[model] = view.at.reliability(model, datasets or None)
         except DataError:  # it has no cell that ended well, or the results were put together without bins
             without.append(model)
     said = [view.about_size(), view.about_shown()]
@@ -36,27 +35,12 @@ def calibration_section(view: View) -> Section:
         over = counted(len(datasets), "data set") if datasets else "every model's own data sets"
         caption = (
             f"How often the predicted class was right against the probability stated for it, over {over}, each "
-            "counting alike. On the diagonal a model means what it says; below it, it says too much. Intervals are "
-            "those of one repeat of the protocol."
+            "counting alike. On the diagonal a model means what it says; below it, it says too much. Intervals "
+            "take a row once, however many repeats predicted it."
         )
         display = ReliabilityDisplay.from_bins(bins)
         items.append(Picture("Reliability diagram", display, caption))
     return Section("Calibration", tuple(items))
-
-
-def _counted_bins(results: Results, model: str, datasets: Sequence[str] | None) -> ReliabilityBins:
-    """Bins of shares, times the number of predictions that they are worth.
-
-    Rows of repeats are the same rows again, so that one repeat counts. Data sets count alike: with ``n_d`` rows they
-    are worth ``D^2 / sum_d 1 / n_d`` rows of equal weight (Kish 1965, *Survey sampling*), fewer than there are.
-    """
-    shares = results.reliability(model, datasets)
-    n_rows: dict[str, int] = {}
-    for row in results.only(datasets=datasets, models=[model]).rows:
-        if row["error"] is None and row["repeat"] == 0:
-            n_rows[row["dataset"]] = n_rows.get(row["dataset"], 0) + row["n_test"]
-    n = len(n_rows) ** 2 / sum(1.0 / own for own in n_rows.values()) if n_rows else 1.0
-    return ReliabilityBins(shares.weight * n, shares.stated * n, shares.happened * n)
 
 
 def cost_section(view: View) -> Section:

@@ -18,7 +18,7 @@ from countwise.report.behaviour import MOST_CURVES, curve, largest_first
 from countwise.report.page import Item, Paragraph, Picture, Section
 from countwise.report.scores import mean_dots
 from countwise.report.sheets import sheet
-from countwise.report.view import View, counted, joined
+from countwise.report.view import View, counted, joined, known_measures
 
 TITLE: Final = "Experiments"
 FEW_LINES: Final = 3  # comparisons that all have pictures; of more, the first and the last
@@ -80,14 +80,15 @@ def part_of(
     datasets, note = _datasets(results, one, tables)
     if not datasets:
         return "Their data sets are not in these results"
+    measures = tuple(name for name in one.measures if name in known_measures(results))
+    if not measures:
+        return "Their measures are not in these results"
     own = results.only(models=models, datasets=datasets)
-    lines = _possible(own, one)
-    if any((lines.versus, lines.averages, lines.lines)):
-        return Part(lines, own, note)
+    lines = _possible(own, replace(one, measures=measures))
     is_picture = one.picture == "curves" or (one.picture == "means" and is_named)
-    if is_picture and len(own.models) > 1:
+    if lines.versus or lines.averages or lines.lines or (is_picture and len(own.models) > 1):
         return Part(lines, own, note)
-    return "Models to compare them with are missing, or failed"
+    return "Models that they compare are missing, or failed"
 
 
 def _datasets(results: Results, one: Experiment, tables: Mapping[str, Sequence[str]] | None) -> tuple[list[str], str]:

@@ -28,8 +28,8 @@ def overview_section(view: View) -> Section:
             plain_column("Parameters", [used.get(model) for model in results.models], is_text=True),
         )
         items.append(Sheet("Models and their parameters", columns, folded=True))
-    if view.runs:
-        items.append(Facts("Machine and versions", tuple(_machine(view.runs))))
+    if results.runs:
+        items.append(Facts("Machine and versions", tuple(_machine(results.runs))))
     return Section("What was run", tuple(items))
 
 

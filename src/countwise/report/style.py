@@ -78,6 +78,7 @@ figcaption strong { color: var(--ink); font-weight: 600; }
   .table { max-height: none; overflow: visible; border: 0; }
   .many table { font-size: 6.5pt; }
   .many th, .many td { padding: 0.1rem 0.25rem; min-width: 0; }
+  .many tbody th { white-space: nowrap; max-width: none; }
   thead th, tbody th, thead th:first-child { position: static; }
   details::details-content { content-visibility: visible; height: auto; }
   details > summary { list-style: none; }

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from countwise.errors import DataError
-from countwise.evaluate.measures import MEASURES, measure_of
-from countwise.evaluate.results import MEAN, Results
+from countwise.evaluate.measures import measure_of
+from countwise.evaluate.results import COSTS, MEAN, Results
 from countwise.evaluate.store import Row
 
 MAIN_MEASURES: Final = ("rmse", "zero_one_loss", "log_loss")
@@ -20,8 +20,7 @@ N_SHOWN: Final = 6  # models in pictures that more would make unreadable
 class View:
     """The results of the chosen models.
 
-    ``at`` are those at ``size`` training rows; the results themselves where the protocol sets no sizes. ``runs`` are
-    facts of the machines.
+    ``at`` are those at ``size`` training rows; the results themselves where the protocol sets no sizes.
     """
 
     results: Results
@@ -29,7 +28,6 @@ class View:
     size: int | None
     measures: tuple[str, ...]
     are_chosen: bool  # the models, by the user
-    runs: tuple[Row, ...] = ()
 
     @cached_property
     def lines(self) -> list[Row]:
@@ -80,11 +78,10 @@ def view_of(results: Results, models: Sequence[str] | None = None, measures: Seq
     """Look at some models of results by some measures; all models and the main measures by default."""
     if not results.rows:
         raise DataError("results: there is no cell to report on; let the run go on")
-    runs = tuple(getattr(results, "runs", ()))
     own = results if models is None else results.only(models=list(dict.fromkeys(models)))
     size = _common_size(own)
     at = own if size is None else own.only(train_size=size)
-    return View(own, at, size, _measures(own, measures), models is not None, runs)
+    return View(own, at, size, _measures(own, measures), models is not None)
 
 
 def _common_size(results: Results) -> int | None:
@@ -100,11 +97,19 @@ def _measures(results: Results, wanted: Sequence[str] | None) -> tuple[str, ...]
     if wanted is None:
         return tuple(name for name in MAIN_MEASURES if name in results.scores) or results.scores[:3]
     if not wanted:
-        raise DataError(f"measures: name at least one; there are {', '.join(results.scores)}")
-    unknown = [name for name in wanted if name not in (*results.scores, *MEASURES)]
+        raise DataError(f"measures: name at least one; there are {', '.join(known_measures(results))}")
+    known = known_measures(results)
+    unknown = [name for name in wanted if name not in known]
     if unknown:
-        raise DataError(f"measure {unknown[0]!r} is not in these results; there are {', '.join(results.scores)}")
+        raise DataError(f"measure {unknown[0]!r} is not in these results; there are {', '.join(known)}")
     return tuple(dict.fromkeys(wanted))
+
+
+def known_measures(results: Results) -> list[str]:
+    """Scores, costs that were measured, and bias and variance if the predictions are kept."""
+    costs = [name for name in COSTS if any(row.get(name) is not None for row in results.rows)]
+    has_classes = any(row.get("predicted") is not None for row in results.rows)
+    return [*results.scores, *costs, *(("bias", "variance") if has_classes else ())]
 
 
 def joined(names: Sequence[Any], most: int = 12) -> str:

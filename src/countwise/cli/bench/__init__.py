@@ -11,6 +11,7 @@ bench = typer.Typer(
     help="Compare models on many data sets: run experiments, compare and report their results.",
     no_args_is_help=True,
     rich_markup_mode=None,
+    context_settings={"max_content_width": 100},
 )
 bench.command()(run)
 bench.command()(compare)

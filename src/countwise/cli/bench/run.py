@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @guarded
 def run(
     experiment: Annotated[
-        str | None, typer.Argument(metavar="[EXPERIMENT]", help="A named one; see countwise bench list.")
+        str | None, typer.Argument(metavar="EXPERIMENT", help="A named one; see countwise bench list.")
     ] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of Parquet files; without it computed sets.")] = None,
     sets: Annotated[
