@@ -122,7 +122,7 @@ def test_training_sizes():
     one = Experiment("x", "Sizes", "all", TrainSizes(), measures=("rmse",), versus=(Versus("a vs b", "a", "b", {}),))
     (table,) = paper_tables(Results(rows, ("rmse",)), one)
     assert [(line["training rows"], line["RMSE"]) for line in table.lines] == [(20, "2-0-0"), (40, "2-0-0")]
-    assert table.lines[0]["mean gain"] == pytest.approx(0.1)
+    assert table.lines[0]["RMSE gain"] == pytest.approx(0.1)
     with pytest.raises(DataError, match=r"several training sizes; choose one with only\(train_size=...\)"):
         Results(rows, ("rmse",)).table("rmse")
 
@@ -170,5 +170,5 @@ def test_only_refuses_what_is_not_there():
         RESULTS.only(models=["z"])
     with pytest.raises(DataError, match="dataset 'z' is not in these results"):
         RESULTS.only(datasets=["z"])
-    with pytest.raises(DataError, match="measure 'auc' is not in these results; there are rmse, roc_auc"):
+    with pytest.raises(DataError, match="measure 'auc' is not in these results; there are rmse, roc_auc, fit_seconds"):
         RESULTS.table("auc")

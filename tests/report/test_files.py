@@ -34,6 +34,8 @@ def test_a_page_written_again_gives_the_same_bytes_and_leaves_other_files_alone(
     write_files(page_of(results, measures=["rmse"]), tmp_path)
     first = content(tmp_path)
     assert {"means-over-data-sets.csv", "rmse-mean-of-every-model.png", "what-was-run.csv", "mine.txt"} <= set(first)
+    means = next(csv.DictReader((tmp_path / "means-over-data-sets.csv").read_text().splitlines()))
+    assert (means["RMSE"], means["Peak memory, MB"], means["Time to fit, s"]) == ("0.15", "2", "0.5")  # in their units
     write_files(page_of(results, measures=["rmse"]), tmp_path)
     assert content(tmp_path) == first
 

@@ -10,9 +10,10 @@ import typer
 from countwise.cli.describe import describe, structure_line
 from countwise.cli.failure import Debug, guarded
 from countwise.cli.models import build, optional, parse_list, parse_params, size_bytes
-from countwise.cli.output import check_writable, log, replacing, reporter
+from countwise.cli.output import check_writable, log, reporter
 from countwise.cli.tables import STDIO, Delimiter, Null, Types, input_files, open_tables, read_options
 from countwise.progress import use_progress
+from countwise.whole_files import replacing
 
 INPUT = "Parquet, CSV(.gz) or Arrow files, a glob, or - for CSV on stdin."
 

@@ -1,11 +1,8 @@
-"""Files that appear whole or not at all, and progress on a terminal."""
+"""Places for output that are checked before the work, and progress on a terminal."""
 
 import os
-import secrets
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,17 +18,6 @@ from rich.progress import (
 from countwise.cli.failure import failure
 from countwise.progress import Progress as Reporter
 from countwise.progress import TextProgress, time_left
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside ``path``: renamed to it at the end, removed if the block fails in any way."""
-    temporary = path.with_name(f".{path.name}-{secrets.token_hex(4)}{path.suffix}")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def check_writable(path: Path, force: bool = True) -> None:

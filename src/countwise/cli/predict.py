@@ -13,7 +13,7 @@ import typer
 
 from countwise.cli.failure import Debug, failure, guarded
 from countwise.cli.fit import INPUT
-from countwise.cli.output import check_writable, log, replacing, reporter
+from countwise.cli.output import check_writable, log, reporter
 from countwise.cli.tables import (
     STDIO,
     Delimiter,
@@ -25,6 +25,7 @@ from countwise.cli.tables import (
     table_writer,
 )
 from countwise.progress import progress_bar, use_progress
+from countwise.whole_files import replacing
 
 
 @guarded

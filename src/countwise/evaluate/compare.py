@@ -28,7 +28,7 @@ class Table:
 
 
 def means(results: Results) -> Table:
-    """Mean of every measure over the data sets on which no model failed, with the average rank by RMSE."""
+    """Mean of every measure over the data sets on which no model failed."""
     scores = [name for name in MEASURES if name in results.scores]
     scores += [name for name in results.scores if name not in MEASURES]
     tables = {name: results.table(name) for name in (*scores, *COSTS) if _is_known(results, name)}
@@ -152,7 +152,8 @@ def _averages(results: Results, one: Experiment) -> Table:
         line: Row = {"model": item.label}
         for measure in one.measures:
             title = measure_of(measure).title
-            line[title] = float(tables[measure].column(item.model).mean()) if item.model in there else None
+            known = item.model in there and tables[measure].datasets
+            line[title] = float(tables[measure].column(item.model).mean()) if known else None
             line[f"{title}, paper"] = item.paper.get(measure)
         lines.append(line)
     used = len(next(iter(tables.values())).datasets) if tables else 0
@@ -185,13 +186,15 @@ def _sized(results: Results, one: Experiment) -> Table:
             line: Row = {"comparison": item.label, "training rows": size}
             for measure in one.measures:
                 table = at.table(measure, [item.own, item.other])
-                higher = measure_of(measure).higher_is_better
-                found = _wdl(table, item.own, item.other, higher)
-                gain = float((table.column(item.own) - table.column(item.other)).mean()) * (1 if higher else -1)
                 title = measure_of(measure).title
-                line |= {title: str(found), f"{title} p": p_text(found.sign_test(one.tail)), "mean gain": gain}
-            lines.append(line | {"data sets": len(table.datasets)})
-    return Table(one.title, lines, _note(one, "Wins-draws-losses; the mean gain is positive where the first is better"))
+                line |= {title: None, f"{title} p": None, f"{title} gain": None, "data sets": len(table.datasets)}
+                if table.datasets:
+                    higher = measure_of(measure).higher_is_better
+                    found = _wdl(table, item.own, item.other, higher)
+                    gain = float((table.column(item.own) - table.column(item.other)).mean()) * (1 if higher else -1)
+                    line |= {title: str(found), f"{title} p": p_text(found.sign_test(one.tail)), f"{title} gain": gain}
+            lines.append(line)
+    return Table(one.title, lines, _note(one, "Wins-draws-losses; gains are means, positive where the first is better"))
 
 
 def _note(one: Experiment, what: str) -> str:

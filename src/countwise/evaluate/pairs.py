@@ -5,7 +5,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,8 @@ from scipy.special import gammainc, gammaincinv, ndtr
 
 from countwise.dtypes import FloatArray
 from countwise.errors import DataError
+
+DRAW_DECIMALS: Final = 4  # scores that agree to so many are a draw: what the papers print
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class WinDrawLoss:
 
 
 def win_draw_loss(
-    own: npt.ArrayLike, other: npt.ArrayLike, *, decimals: int = 4, higher_is_better: bool = False
+    own: npt.ArrayLike, other: npt.ArrayLike, *, decimals: int = DRAW_DECIMALS, higher_is_better: bool = False
 ) -> WinDrawLoss:
     """Count the data sets on which the own score is better; scores equal after rounding are a draw.
 

@@ -12,7 +12,7 @@ from countwise.dtypes import FloatArray
 from countwise.errors import DataError
 from countwise.evaluate.bias_variance import bias_variance, unpack_codes
 from countwise.evaluate.folds import stratified_folds
-from countwise.evaluate.measures import MEASURES, pool
+from countwise.evaluate.measures import pool
 from countwise.evaluate.reliability import ReliabilityBins
 from countwise.evaluate.store import Row, Store
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MEAN = "(mean)"  # the "data set" of the averages
 SECONDS = ("fit_seconds", "predict_seconds")
+BIAS_VARIANCE = ("bias", "variance")
 COSTS = (*SECONDS, "peak_bytes", "model_bytes")
 PACKED = ("predicted", "reliability")  # columns that are for programs
 
@@ -108,8 +109,8 @@ class Results:
         train_size: int | None = None,
     ) -> "Results":
         """A part of the rows; models and data sets in the order given."""
-        for what, names in (("dataset", datasets), ("model", models)):
-            missing = [name for name in names or () if name not in self._distinct(what)]
+        for what, names, known in (("dataset", datasets, self.datasets), ("model", models, self.models)):
+            missing = sorted(set(names or ()) - set(known))
             if missing:
                 raise DataError(f"{what} {missing[0]!r} is not in these results")
         place = {name: i for i, name in enumerate(models or self.models)}
@@ -150,9 +151,10 @@ class Results:
         unknown = [name for name in names if name not in self.models]
         if unknown:
             raise DataError(f"model {unknown[0]!r} is not in these results; there are {', '.join(self.models)}")
-        if measure not in (*self.scores, *MEASURES):
-            raise DataError(f"measure {measure!r} is not in these results; there are {', '.join(self.scores)}")
-        value = self._bias_variance if measure in ("bias", "variance") else self._pooled_measure
+        known = (*self.scores, *COSTS, *BIAS_VARIANCE)
+        if measure not in known:
+            raise DataError(f"measure {measure!r} is not in these results; there are {', '.join(known)}")
+        value = self._bias_variance if measure in BIAS_VARIANCE else self._pooled_measure
         complete = [d for d in self.datasets if len({self._splits(d, m) for m in names}) == 1]
         columns = {(d, m): value(d, m, measure) for d in complete for m in names}
         datasets = [d for d in complete if all(columns[d, m] is not None for m in names)]

@@ -9,7 +9,7 @@ from countwise.dtypes import FloatArray
 from countwise.errors import DataError
 from countwise.plots.checks import keep, model_names, numbers
 from countwise.plots.display import Display
-from countwise.plots.style import GRID, INK, PALETTE, canvas, dress
+from countwise.plots.style import GRID, INK, PALETTE, canvas, clipped, dress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +101,7 @@ class MeanDotsDisplay(Display):
                 whole = ~(np.isnan(self.low) | np.isnan(self.high))
                 on.hlines(place[whole], self.low[whole], self.high[whole], color=PALETTE[0], linewidth=1.6, zorder=2)
             on.plot(self.mean, place, linestyle="none", marker="o", markersize=5.0, color=PALETTE[0], zorder=3)
-            on.set_yticks(place, self.names)
+            on.set_yticks(place, [clipped(name) for name in self.names])
             on.set_ylim(n - 0.4, -0.6)
             on.tick_params(axis="y", length=0.0)
             on.spines["left"].set_visible(False)

@@ -10,7 +10,7 @@ from countwise.errors import DataError
 from countwise.plots.checks import keep, numbers, positive, texts
 from countwise.plots.display import Display
 from countwise.plots.place import place_labels
-from countwise.plots.style import INK, MUTED, PALETTE, canvas, dress, log_axis
+from countwise.plots.style import INK, MUTED, PALETTE, canvas, clipped, dress, log_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,8 +123,8 @@ class ScatterDisplay(Display):
             self._draw_halves(on, low, high)
             self._draw_points(on)
             of = f"{self.score} of " if self.score else ""
-            on.set_xlabel(of + self.x_label)
-            on.set_ylabel(of + self.y_label)
+            on.set_xlabel(of + clipped(self.x_label))
+            on.set_ylabel(of + clipped(self.y_label))
             if self.title:
                 on.set_title(self.title, pad=18.0)
             self._name_extremes(on)
@@ -147,7 +147,8 @@ class ScatterDisplay(Display):
         ax.fill_between(corners, corners, high, color=above, alpha=0.05, linewidth=0, zorder=0)
         ax.fill_between(corners, low, corners, color=below, alpha=0.05, linewidth=0, zorder=0)
         ax.plot(corners, corners, color=MUTED, linewidth=0.8, zorder=1)
-        x_text, y_text = f"{self.x_label} better: {self.n_x_better}", f"{self.y_label} better: {self.n_y_better}"
+        x_text = f"{clipped(self.x_label)} better: {self.n_x_better}"
+        y_text = f"{clipped(self.y_label)} better: {self.n_y_better}"
         top, right = (y_text, x_text) if self.higher_is_better else (x_text, y_text)
         note: dict[str, Any] = {"transform": ax.transAxes, "fontsize": "small", "color": INK}
         ax.text(0.0, 1.015, top, ha="left", va="bottom", **note)

@@ -28,6 +28,7 @@ INK: Final = "0.15"  # text and marks that must be read
 MUTED: Final = "0.45"  # leader lines, notes
 GRID: Final = "0.90"
 MARGIN: Final = 0.1  # around the picture, in inches
+LONGEST_NAME: Final = 44  # characters of a name in a label
 
 HOUSE: Final[dict[str, Any]] = {
     "font.family": ["DejaVu Sans"],  # comes with matplotlib: the same letters on every machine
@@ -221,6 +222,16 @@ def log_axis(ax: "Axes", which: str, ticks: Any = None) -> None:
         few = high / low < 8.0
         axis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0) if few else (1.0, 2.0, 5.0)))
         axis.set_minor_locator(NullLocator())
+
+
+def clipped(text: str, most: int = LONGEST_NAME) -> str:
+    """A long name without its middle: names of models can hold all their parameters.
+
+    >>> clipped("tan-gibbs(smoothing__n_iter=500,smoothing__tying=single)", most=24)
+    'tan-gibbs(sm…ing=single)'
+    """
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[: most - 1 - half]}…{text[-half:]}"
 
 
 def short_number(value: float) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from countwise.evaluate.compare import Table, paper_tables
 from countwise.evaluate.experiments import Experiment, Line, Versus
 from countwise.evaluate.measures import measure_of
-from countwise.evaluate.pairs import win_draw_loss
+from countwise.evaluate.pairs import DRAW_DECIMALS, win_draw_loss
 from countwise.evaluate.papers import EXPERIMENTS
 from countwise.evaluate.protocols import RepeatedFolds, TrainSizes
 from countwise.evaluate.results import Results, ScoreTable
@@ -29,7 +29,6 @@ HEADINGS: Final = {
     "line": "Line",
     "at": "At",
     "training rows": "Training rows",
-    "mean gain": "Mean gain",
     "data sets": "Data sets",
 }
 
@@ -147,7 +146,7 @@ def _sheets(one: Experiment, tables: Sequence[Table]) -> list[Item]:
     items: list[Item] = []
     for table in tables:
         names = list(dict.fromkeys(name for line in table.lines for name in line))
-        numbers = [name for name in names if name not in HEADINGS or name == "mean gain"]
+        numbers = [name for name in names if name not in HEADINGS]
         filled = [line for line in table.lines if any(line.get(name) is not None for name in numbers)]
         if not filled:
             continue
@@ -263,7 +262,8 @@ def _bars(results: Results, item: Versus, measure: str) -> DifferenceBarsDisplay
         table = at.table(measure, [item.own, item.other])
         gain = np.full(len(datasets), np.nan)
         for i, name in enumerate(table.datasets):
-            gain[datasets.index(name)] = sign * (table.column(item.own) - table.column(item.other))[i]
+            own, other = (np.round(table.column(model)[i], DRAW_DECIMALS) for model in (item.own, item.other))
+            gain[datasets.index(name)] = sign * (own - other)  # rounded first: a draw of the table is one here
         if len(table.datasets) > min(1, len(datasets) - 1):  # not the last size of a single learning curve
             panels[f"{size:,} rows"] = gain
     if not panels:

@@ -3,9 +3,6 @@
 import csv
 import io
 import os
-import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +11,7 @@ from countwise.plots import save
 from countwise.progress import progress_bar
 from countwise.report.names import Names
 from countwise.report.page import Facts, Page, Paragraph, Picture, Sheet
+from countwise.whole_files import replacing, write_text
 
 
 def write_files(page: Page, folder: str | os.PathLike[str]) -> list[Path]:
@@ -44,12 +42,6 @@ def write_files(page: Page, folder: str | os.PathLike[str]) -> list[Path]:
     return paths
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file that appears whole or not at all."""
-    with replacing(Path(path)) as temporary:
-        temporary.write_bytes(text.encode())  # not write_text: line ends are the same on every system
-
-
 def _write(item: Facts | Sheet | Picture, folder: Path, name: str) -> list[Path]:
     if not isinstance(item, Picture):
         path = folder / f"{name}.csv"
@@ -64,7 +56,7 @@ def _write(item: Facts | Sheet | Picture, folder: Path, name: str) -> list[Path]
 
 
 def csv_text(table: Sheet | Facts) -> str:
-    r"""A table as CSV: values, not their texts; numbers with 6 digits, bytes as bytes.
+    r"""A table as CSV: values, not their texts; numbers with 6 digits.
 
     >>> csv_text(Facts("Facts", (("Seed", "0"), ("Protocol", "5x2, by class"))))
     'fact,value\nSeed,0\nProtocol,"5x2, by class"\n'
@@ -82,14 +74,3 @@ def csv_text(table: Sheet | Facts) -> str:
 
 def _cell(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else "" if value is None else value
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside ``path``: renamed to it at the end, removed if the block fails in any way."""
-    temporary = path.with_name(f".{secrets.token_hex(6)}{path.suffix}")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -43,7 +43,10 @@ def means_sheet(view: View) -> Sheet:
     columns = [measure_column(name, [line[name] for line in lines]) for name in names]
     note = f"{table.note} Sorted by {first.title}; the best of each column is marked."
     if set(COSTS) & set(names):
-        note += " Times and memory are means per cell, times without reading the data."
+        note += (
+            " Costs are those of a cell: times without reading the data, memory on top of what held the data, "
+            "and the size of the pickled model."
+        )
     model = plain_column("Model", [line["model"] for line in lines], is_text=True)
     return Sheet(table.title, (model, *mark_columns(columns, names)), note)
 

@@ -41,15 +41,16 @@ def plain_column(heading: str, values: Sequence[Any], is_text: bool = False) -> 
 
 
 def measure_column(name: str, values: Sequence[float | None], heading: str | None = None) -> Column:
-    """Values of a measure, in its unit: bytes become MB.
+    """Values of a measure, in the unit of the heading: bytes become MB.
 
     >>> column = measure_column("model_bytes", [5_063_000.0, None])
-    >>> column.heading, column.texts
-    ('Size of the model, MB', ('5.06', '-'))
+    >>> column.heading, column.values, column.texts
+    ('Size of the model, MB', (5.063, None), ('5.06', '-'))
     """
     measure = measure_of(name)
-    texts = tuple(measure_text(measure, value) for value in values)
-    return Column(measure_heading(measure) if heading is None else heading, tuple(values), texts)
+    scaled = [None if value is None else value / MEGABYTE if measure.unit == "bytes" else value for value in values]
+    texts = tuple(measure_text(measure, value) for value in scaled)
+    return Column(measure_heading(measure) if heading is None else heading, tuple(scaled), texts)
 
 
 def measure_heading(measure: Measure) -> str:
@@ -70,9 +71,7 @@ def measure_text(measure: Measure, value: float | None) -> str:
     """
     if value is None or math.isnan(value):
         return NONE
-    if measure.log_scale:
-        return three_digits(value / MEGABYTE if measure.unit == "bytes" else value)
-    return f"{value:.4f}"
+    return three_digits(value) if measure.log_scale else f"{value:.4f}"
 
 
 def three_digits(value: float) -> str:

@@ -42,6 +42,8 @@ def compare(
     """  # noqa: D301
     from countwise.evaluate.compare import Table, against, as_csv, means, pairwise, paper_tables, ranks
     from countwise.evaluate.experiments import experiment as named
+    from countwise.report.names import slug
+    from countwise.whole_files import write_text
 
     found = read_results(results)
     if models is not None or size is not None:
@@ -59,7 +61,7 @@ def compare(
     if csv is not None:
         csv.mkdir(parents=True, exist_ok=True)
         for table in tables:
-            (csv / f"{file_name(table.title)}.csv").write_text(as_csv(table), encoding="utf-8")
+            write_text(csv / f"{slug(table.title)}.csv", as_csv(table))
     if as_json:
         typer.echo(json.dumps([asdict(table) for table in tables]))
     else:
@@ -72,12 +74,3 @@ def split(models: str | None) -> list[str] | None:
     from countwise.evaluate.models import split_specs
 
     return None if models is None else split_specs(models)
-
-
-def file_name(title: str) -> str:
-    """A title as a file's name.
-
-    >>> file_name("Average ranks by 0-1 loss")
-    'average-ranks-by-0-1-loss'
-    """
-    return "-".join("".join(c if c.isalnum() else " " for c in title.lower()).split())
