@@ -151,6 +151,7 @@ def test_bias_and_variance_from_a_store_are_those_of_predictions_written_out(tmp
     assert bias.column("tree")[0] == pytest.approx(0.5 * ((truth - votes) ** 2).sum(axis=1).mean())
     assert variance.column("tree")[0] == pytest.approx(0.5 * (1 - (votes**2).sum(axis=1)).mean())
     assert bias.values + variance.values == pytest.approx(results.table("zero_one_loss").values)
+    assert not benchmark(models, {"d": (X, y)}, "1x3").table("bias").datasets  # variance needs repeats
 
 
 def test_reliability_bins_hold_all_predictions(tmp_path):

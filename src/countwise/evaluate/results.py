@@ -266,14 +266,14 @@ class Results:
         return means
 
     def _bias_variance(self, dataset: str, model: str, measure: str) -> float | None:
-        """Of a data set and a model whose repeats are complete."""
+        """Of a data set and a model with two repeats or more, all complete."""
         packed = {(row["repeat"], row["fold"]): row["predicted"] for row in self._cells(dataset, model)}
         settings, facts = self.settings.get((dataset, model), {}), self.problems.get(dataset, {})
         if not packed or "n_splits" not in settings:
             return None  # failed, or another protocol
         n_splits, n_repeats = settings["n_splits"], 1 + max(repeat for repeat, _ in packed)
-        if len(packed) < n_splits * n_repeats:
-            return None
+        if n_repeats < 2 or len(packed) < n_splits * n_repeats:
+            return None  # one repeat has no variance to see
         codes = unpack_codes(facts["codes"], facts["n_rows"])
         predicted = np.empty((n_repeats, len(codes)), dtype=np.int64)
         for repeat in range(n_repeats):
