@@ -15,7 +15,7 @@ def test_table_on_stdout(run):
     lines = result.stdout.splitlines()
     assert lines[0].strip() == "2 times 2-fold stratified cross-validation"
     assert lines[1].split()[:4] == ["dataset", "model", "rmse", "log_loss"]
-    assert [line.split()[:2] for line in lines[2:]] == [["train", "nb"], ["train", "skdb"]]
+    assert [line.split()[:2] for line in lines[3:5]] == [["train", "nb"], ["train", "skdb"]]
     assert "bench" in result.stderr
 
 
@@ -65,7 +65,7 @@ def test_a_failing_model_is_told_of_and_the_others_shown(run, monkeypatch):
     assert result.exit_code == 1
     assert "error: 4 of 8 cells failed" in result.stderr
     assert "tan on train: RuntimeError: no luck today" in result.stderr
-    assert [line.split()[:3] for line in result.stdout.splitlines()[3:]] == [["train", "tan", "-"]]
+    assert [line.split()[:3] for line in result.stdout.splitlines()[4:5]] == [["train", "tan", "-"]]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from countwise.errors import DataError
 from countwise.evaluate import Results, benchmark, stratified_folds
-from countwise.evaluate.compare import against, as_csv, means, pairwise, paper_tables, ranks
+from countwise.evaluate.compare import against, as_csv, means, means_by_size, pairwise, paper_tables, ranks
 from countwise.evaluate.experiments import Average, Experiment, Line, Versus
 from countwise.evaluate.protocols import TrainSizes
 from oracle.faulty_models import Frequencies
@@ -123,6 +123,8 @@ def test_training_sizes():
     (table,) = paper_tables(Results(rows, ("rmse",)), one)
     assert [(line["training rows"], line["RMSE"]) for line in table.lines] == [(20, "2-0-0"), (40, "2-0-0")]
     assert table.lines[0]["RMSE gain"] == pytest.approx(0.1)
+    by_size = means_by_size(Results(rows, ("rmse",)), "rmse")
+    assert by_size.lines[0] == {"model": "a", "20": pytest.approx(0.12), "40": pytest.approx(0.14)}
     with pytest.raises(DataError, match=r"several training sizes; choose one with only\(train_size=...\)"):
         Results(rows, ("rmse",)).table("rmse")
 

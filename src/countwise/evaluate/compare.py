@@ -46,6 +46,19 @@ def means(results: Results) -> Table:
     return Table("Means over data sets", lines, note)
 
 
+def means_by_size(results: Results, measure: str) -> Table:
+    """Means at each training size, over the data sets that have it."""
+    lines: dict[str, Row] = {model: {"model": model} for model in results.models}
+    used = []
+    for size in results.train_sizes:
+        table = results.only(train_size=size).table(measure)
+        used.append(f"{size}: {len(table.datasets)}")
+        for model in table.models if table.datasets else ():
+            lines[model][str(size)] = float(table.column(model).mean())
+    note = f"Data sets that have so many rows and on which no model failed: {', '.join(used)}."
+    return Table(f"Mean {measure_of(measure).title} by training rows", list(lines.values()), note)
+
+
 def ranks(results: Results, measure: str) -> Table:
     """Average ranks of all models, with Friedman's test."""
     table = results.table(measure)
@@ -113,7 +126,7 @@ def paper_tables(results: Results, one: Experiment, datasets: Sequence[str] | No
     known = results.datasets if datasets is None else [name for name in results.datasets if name in set(datasets)]
     own = results.only(datasets=known) if known else results
     if own.train_sizes:
-        return [_sized(own, one)]
+        return [_sized(own, one)] if one.versus else []
     tables = []
     if one.versus:
         tables.append(_versus(own, one))

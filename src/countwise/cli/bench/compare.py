@@ -40,7 +40,7 @@ def compare(
       countwise bench compare results --models tan-m,tan-hdp,rf --measures rmse,bias,variance
       countwise bench compare results --experiment paper000-table4 --data FOLDER --csv tables
     """  # noqa: D301
-    from countwise.evaluate.compare import Table, against, as_csv, means, pairwise, paper_tables, ranks
+    from countwise.evaluate.compare import Table, against, as_csv, means, means_by_size, pairwise, paper_tables, ranks
     from countwise.evaluate.experiments import experiment as named
     from countwise.report.names import slug
     from countwise.whole_files import write_text
@@ -53,8 +53,9 @@ def compare(
         one = named(experiment)
         tables += paper_tables(found, one, None if data is None else names_in(data, one.sets))
     else:
-        tables.append(means(found))
-        for measure in parse_list(measures):
+        several = len(found.train_sizes) > 1
+        tables += [means_by_size(found, m) for m in parse_list(measures)] if several else [means(found)]
+        for measure in () if several else parse_list(measures):
             tables += [pairwise(found, measure)] if base is None else against(found, base, [measure])
             if len(found.models) > 2 and len(found.datasets) > 1:
                 tables.append(ranks(found, measure))

@@ -5,9 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table as RichTable
 
 from countwise.cli.failure import DATA_ERROR, failure
 from countwise.cli.output import log
@@ -18,7 +15,6 @@ if TYPE_CHECKING:
     from countwise.evaluate.results import Results
 
 STORE = "results.jsonl"  # in the folder of a run
-PIPED_WIDTH = 160  # columns of a table that goes to a file
 MEGABYTE = 1e6
 
 
@@ -37,37 +33,26 @@ def read_results(path: Path) -> "Results":
 
 def show(results: "Results", chosen: "Experiment | None", datasets: Sequence[str], measures: Sequence[str]) -> None:
     """The means, and the tables of an experiment beside the paper's."""
-    from countwise.evaluate.compare import means, paper_tables
+    from countwise.evaluate.compare import means, means_by_size, paper_tables
 
-    if not results.train_sizes:
-        print_table(means(results))
+    for table in [means_by_size(results, m) for m in measures] if results.train_sizes else [means(results)]:
+        print_table(table)
     if chosen is not None:
         for table in paper_tables(results, chosen, datasets):
             print_table(table)
 
 
 def print_table(table: "Table") -> None:
-    """A table with its title and note, ready to be piped."""
-    from countwise.evaluate.results import format_value
+    """A table with its title and note. Lines are not cut: a narrow terminal folds them, a pipe keeps them."""
+    from countwise.evaluate.results import format_table
 
-    names = list(dict.fromkeys(name for line in table.lines for name in line))
-    shown = RichTable(box=None, pad_edge=False)
-    for name in names:
-        is_text = any(isinstance(line.get(name), str) for line in table.lines[:1])
-        header = f"{name.removesuffix('_bytes')} MB" if name.endswith("_bytes") else name
-        shown.add_column(escape(header), justify="left" if is_text else "right", no_wrap=True)
+    lines = []
     for line in table.lines:
-        values = (line.get(name) for name in names)
-        cells = [
-            v / MEGABYTE if n.endswith("_bytes") and v is not None else v for n, v in zip(names, values, strict=True)
-        ]
-        shown.add_row(*(escape(format_value(cell)) for cell in cells))
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = PIPED_WIDTH
-    console.print(escape(table.title), style="bold", soft_wrap=True)
-    console.print(shown)
-    console.print(escape(table.note), end="\n\n" if table.note else "", soft_wrap=True)
+        shown = {name: value for name, value in line.items() if not name.endswith("_bytes")}
+        sizes = {name: value for name, value in line.items() if name.endswith("_bytes")}
+        shown |= {f"{n.removesuffix('_bytes')} MB": None if v is None else v / MEGABYTE for n, v in sizes.items()}
+        lines.append(shown)
+    typer.echo("\n".join(filter(None, (table.title, format_table(lines), table.note))) + "\n")
 
 
 def tell_failures(results: "Results", hint: str | None = None) -> None:
