@@ -116,3 +116,24 @@ def test_manifest_agrees_with_the_real_files(real_data):
         found = (dataset.n_rows, len(dataset.attributes), len(dataset.class_counts()))
         assert found == tuple(facts[name][key] for key in ("rows", "attributes", "classes"))
         assert facts[name]["source"] in dataset.description
+
+
+def test_a_selection_keeps_its_order_and_refuses_strangers(path):
+    folder = load_folder(path)
+    part = folder.select(["scale", "car"])
+    assert part.names == list(part) == ["scale", "car"]
+    assert part["car"].n_rows == 3
+    assert part.n_rows("scale") == 625
+    with pytest.raises(UnknownDatasetError, match="nothing"):
+        folder.select(["nothing"])
+
+
+def test_the_manifest_says_which_paper_lists_which_set(path):
+    (path / "manifest.csv").write_text("name,seed_tables\ncar,one;two\nscale,two\nother,\n")
+    folder = load_folder(path)
+    assert folder.tables == ["one", "two"]
+    assert folder.listed_in("two") == ["car", "scale"]
+    with pytest.raises(DataError, match="no set of table 'three'; the manifest names one, two"):
+        folder.listed_in("three")
+    (path / "manifest.csv").unlink()
+    assert load_folder(path).tables == []
