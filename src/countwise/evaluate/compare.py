@@ -1,6 +1,8 @@
 """Tables that compare models, as lists of dictionaries: ready for a terminal, a CSV file and a page."""
 
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -247,17 +249,19 @@ def _is_known(results: Results, name: str) -> bool:
 
 
 def as_csv(table: Table) -> str:
-    """The lines as CSV text; numbers with 6 digits."""
-    import csv
-    import io
-
-    text = io.StringIO()
+    """The lines as CSV text."""
     names = list(dict.fromkeys(name for line in table.lines for name in line))
+    return csv_text(names, [[line.get(name) for name in names] for line in table.lines])
+
+
+def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    r"""Rows as CSV text; numbers with 6 digits, None as nothing.
+
+    >>> csv_text(["model", "rmse"], [["nb", 1 / 3], ["a, b", None]])
+    'model,rmse\nnb,0.333333\n"a, b",\n'
+    """
+    text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
-    writer.writerows([[_cell(line.get(name)) for name in names] for line in table.lines])
+    writer.writerows([["" if v is None else f"{v:.6g}" if isinstance(v, float) else v for v in row] for row in rows])
     return text.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else value

@@ -9,7 +9,7 @@ writes its tables and pictures one by one. Pictures are drawn by matplotlib: ``p
 """
 
 from countwise.report.contents import page_of
-from countwise.report.files import csv_text, write_files, write_text
+from countwise.report.files import write_files
 from countwise.report.html import html_text
 from countwise.report.page import Column, Facts, Item, Page, Paragraph, Picture, Section, Sheet
 
@@ -22,9 +22,7 @@ __all__ = [
     "Picture",
     "Section",
     "Sheet",
-    "csv_text",
     "html_text",
     "page_of",
     "write_files",
-    "write_text",
 ]

@@ -1,12 +1,10 @@
 """The tables and pictures of a page as files: CSV, PNG and SVG, each appearing whole or not at all."""
 
-import csv
-import io
 import os
 from pathlib import Path
-from typing import Any
 
 from countwise.errors import DataError
+from countwise.evaluate.compare import csv_text
 from countwise.plots import save
 from countwise.progress import progress_bar
 from countwise.report.names import Names
@@ -45,7 +43,7 @@ def write_files(page: Page, folder: str | os.PathLike[str]) -> list[Path]:
 def _write(item: Facts | Sheet | Picture, folder: Path, name: str) -> list[Path]:
     if not isinstance(item, Picture):
         path = folder / f"{name}.csv"
-        write_text(path, csv_text(item))
+        write_text(path, as_csv(item))
         return [path]
     figure = item.display.figure()
     paths = [folder / f"{name}.svg", folder / f"{name}.png"]
@@ -55,22 +53,13 @@ def _write(item: Facts | Sheet | Picture, folder: Path, name: str) -> list[Path]
     return paths
 
 
-def csv_text(table: Sheet | Facts) -> str:
-    r"""A table as CSV: values, not their texts; numbers with 6 digits.
+def as_csv(table: Sheet | Facts) -> str:
+    r"""A table as CSV: values, not their texts.
 
-    >>> csv_text(Facts("Facts", (("Seed", "0"), ("Protocol", "5x2, by class"))))
+    >>> as_csv(Facts("Facts", (("Seed", "0"), ("Protocol", "5x2, by class"))))
     'fact,value\nSeed,0\nProtocol,"5x2, by class"\n'
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     if isinstance(table, Facts):
-        writer.writerow(["fact", "value"])
-        writer.writerows(table.pairs)
-        return text.getvalue()
-    writer.writerow([column.heading for column in table.columns])
-    writer.writerows(zip(*(map(_cell, column.values) for column in table.columns), strict=True))
-    return text.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else value
+        return csv_text(["fact", "value"], table.pairs)
+    rows = list(zip(*(column.values for column in table.columns), strict=True))
+    return csv_text([column.heading for column in table.columns], rows)

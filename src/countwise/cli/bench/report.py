@@ -43,7 +43,8 @@ def report(
     """  # noqa: D301
     from countwise.plots.style import need_matplotlib
     from countwise.progress import use_progress
-    from countwise.report import html_text, page_of, write_files, write_text
+    from countwise.report import html_text, page_of, write_files
+    from countwise.whole_files import write_text
 
     check_writable(out)
     if files is not None and files.exists() and not files.is_dir():
