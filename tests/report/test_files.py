@@ -6,8 +6,9 @@ import pytest
 
 from countwise.errors import DataError
 from countwise.plots import MeanDotsDisplay
-from countwise.report import Column, Page, Picture, Section, Sheet, page_of, write_files, write_text
+from countwise.report import Column, Page, Picture, Section, Sheet, page_of, write_files
 from countwise.report.files import replacing
+from countwise.whole_files import write_text
 
 
 def content(folder):
