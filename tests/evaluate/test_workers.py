@@ -1,6 +1,8 @@
 """Cells in processes: the same numbers as without, and one that goes wrong hurts nobody else."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -74,6 +76,19 @@ def test_a_model_that_cannot_be_sent_is_named():
 
     with pytest.raises(DataError, match="model 'mine' cannot be sent to a worker"):
         benchmark({"mine": Local()}, {"good": GOOD}, "1x2", n_workers=1)
+
+
+def test_a_script_that_starts_itself_again_is_told_of(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np\nfrom sklearn.naive_bayes import GaussianNB\nfrom countwise.evaluate import benchmark\n"
+        "data = {'d': (np.arange(8.0)[:, None], np.arange(8) % 2)}\n"
+        "benchmark({'nb': GaussianNB()}, data, '1x2', n_workers=1)\n"  # not below `if __name__ == "__main__"`
+    )
+    process = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert process.returncode == 1
+    assert "a worker process could not start" in process.stderr
+    assert 'if __name__ == "__main__":' in process.stderr.splitlines()[-1]
 
 
 def test_the_environment_is_as_before():

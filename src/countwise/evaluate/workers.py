@@ -166,6 +166,10 @@ class Workers:
             worker.process.join(timeout=10)
             code = worker.process.exitcode
             worker.end()
+            if not worker.is_ready:
+                error = DataError(f"a worker process could not start: {death(code, self.limits)}")
+                error.add_note('in a script, work with workers belongs below: if __name__ == "__main__":')
+                raise error from None
             row = empty_row(worker.cell, scores)
             row["error"] = f"Crash: {death(code, self.limits)}"
             return row, False
