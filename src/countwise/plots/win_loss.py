@@ -82,6 +82,7 @@ class WinLossDisplay(Display):
             dress(on)
             on.set_xlim(0.0, top)
             on.set_ylim(0.0, top)
+            on.locator_params(integer=True)  # data sets are counted
             on.set_box_aspect(1)
             shades = _draw_regions(on, top)
             lines = []
