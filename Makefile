@@ -23,9 +23,11 @@ lint: $(STAMP)  ## formatting, lint, types and the layer contract
 	$(BIN)/lint-imports
 
 bench: $(STAMP)  ## a quick experiment, done twice: the second run must find all cells of the first
-	rm -rf bench
-	$(BIN)/countwise bench run --quick $(addprefix --data ,$(wildcard $(DATA))) --out bench
+	rm -rf bench && mkdir bench
+	$(BIN)/countwise bench run --quick $(addprefix --data ,$(wildcard $(DATA))) --out bench > bench/first.txt
 	$(BIN)/countwise bench run --quick $(addprefix --data ,$(wildcard $(DATA))) --out bench > bench/again.txt
+	cmp bench/first.txt bench/again.txt
+	cat bench/first.txt
 	$(BIN)/countwise bench report bench --out bench/report.html
 
 format: $(STAMP)
