@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import countwise as cw
 from countwise.errors import DataError
-from countwise.estimators.names import NETWORKS, SMOOTHINGS, model_names
+from countwise.estimators.names import NETWORKS, SMOOTHINGS
 from countwise.evaluate import benchmark
 from countwise.evaluate.experiments import absent_models, experiment
 from countwise.evaluate.models import UnavailableError, make_model, make_models
@@ -18,7 +18,8 @@ from countwise.evaluate.run import describe
 
 
 def test_every_name_makes_a_model_of_its_own():
-    made = {name: describe(make_model(name)) for name in model_names()}
+    names = [*NETWORKS, *(f"{network}-{smoothing}" for network in NETWORKS for smoothing in SMOOTHINGS)]
+    made = {name: describe(make_model(name)) for name in names}
     defaults = {"skdb": "skdb5", "kdb": "kdb1"}  # the networks that stand for two names
     for network in NETWORKS:
         assert made[network].startswith(NETWORKS[network][0])

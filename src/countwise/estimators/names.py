@@ -31,16 +31,6 @@ SMOOTHINGS: Final[Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any]]]
 }
 
 
-def model_names() -> list[str]:
-    """Every name: the networks, then the networks with each smoothing.
-
-    >>> names = model_names()
-    >>> "kdb3" in names, "skdb5-hdp" in names
-    (True, True)
-    """
-    return [*NETWORKS, *(f"{network}-{smoothing}" for network in NETWORKS for smoothing in SMOOTHINGS)]
-
-
 def make(name: str, params: Mapping[str, Any] | None = None) -> Any:
     """The estimator of this name, with parameters set over those that the name stands for.
 

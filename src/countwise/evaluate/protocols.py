@@ -35,9 +35,6 @@ class Splits(Protocol):
     def splits(self, codes: Positions, seed: int) -> Iterator[Split]:
         """The splits of rows with these class codes."""
 
-    def count(self, n_rows: int) -> int:
-        """How many splits there are."""
-
     def settings(self) -> dict[str, Any]:
         """What decides the rows of a split of a given repeat, fold and size; not how many splits are made."""
 
@@ -78,10 +75,6 @@ class RepeatedFolds:
             folds = stratified_folds(codes, self.n_splits, seed=(seed, repeat))
             for fold in range(self.n_splits):
                 yield Split(repeat, fold, np.flatnonzero(folds != fold), np.flatnonzero(folds == fold))
-
-    def count(self, n_rows: int) -> int:
-        """Repeats times folds."""
-        return self._repeats(n_rows) * self.n_splits
 
     def settings(self) -> dict[str, Any]:
         """The number of folds."""
@@ -129,10 +122,6 @@ class TrainSizes:
             for size in self._sizes(n_rows):
                 test = order[max(size, n_rows - n_test) :]
                 yield Split(repeat, 0, order[:size], test, train_size=size)
-
-    def count(self, n_rows: int) -> int:
-        """Draws times the sizes that fit."""
-        return self.n_repeats * len(self._sizes(n_rows))
 
     def settings(self) -> dict[str, Any]:
         """The test rows."""

@@ -7,7 +7,7 @@ import pytest
 
 from countwise.errors import DataError
 from countwise.evaluate import rivals
-from countwise.evaluate.rivals.names import RIVAL_NAMES, available, missing_package
+from countwise.evaluate.rivals.names import RIVAL_NAMES, missing_package
 
 OPTIONAL = {name: package for name, (_, package) in RIVAL_NAMES.items() if package is not None}
 
@@ -17,7 +17,7 @@ def test_names_and_registry_agree():
     for name, (line, package) in RIVAL_NAMES.items():
         assert line
         if package is None:
-            assert available(name)
+            assert missing_package(name) is None
             assert rivals.RIVALS[name](0, None).get_params()
 
 
@@ -36,7 +36,6 @@ def test_a_missing_package_is_named_with_the_way_to_get_it(name, other, monkeypa
     package = other or OPTIONAL[name]
     monkeypatch.setitem(sys.modules, package, None)
     assert missing_package(name) == package
-    assert not available(name)
     with pytest.raises(ModuleNotFoundError) as caught:
         rivals.RIVALS[name](0, None)
     assert str(caught.value) == f"model {name!r} needs the package {package}: pip install 'countwise[rivals]'"
@@ -46,4 +45,4 @@ def test_a_missing_package_is_named_with_the_way_to_get_it(name, other, monkeypa
 
 def test_an_unknown_name_is_told_the_known_ones():
     with pytest.raises(DataError, match="'svm' is not known; there are rf, rf-coded"):
-        available("svm")
+        missing_package("svm")

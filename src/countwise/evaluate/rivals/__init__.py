@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Final
 
-from countwise.evaluate.rivals.names import RIVAL_NAMES, available, check_available, missing_package
+from countwise.evaluate.rivals.names import RIVAL_NAMES, check_available, missing_package
 
-__all__ = ["RIVALS", "RIVAL_NAMES", "Maker", "available", "missing_package"]
+__all__ = ["RIVALS", "RIVAL_NAMES", "Maker", "missing_package"]
 
 Maker = Callable[[int, int | None], Any]  # (seed, jobs) to an estimator that is not fitted
 

@@ -38,15 +38,6 @@ def missing_package(name: str) -> str | None:
     return next((one for one in needed if importlib.util.find_spec(one) is None), None)
 
 
-def available(name: str) -> bool:
-    """Whether this rival can be made.
-
-    >>> available("rf")
-    True
-    """
-    return missing_package(name) is None
-
-
 def check_available(name: str) -> None:
     """Refuse a rival whose package is absent, and say how to get it."""
     package = missing_package(name)
