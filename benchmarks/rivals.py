@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import platform
 from collections.abc import Callable, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 import countwise as cw
+from countwise.evaluate.environment import environment
 
 RIVAL: Final = "LightGBM"  # what ratios are relative to
 # On a machine that is not idle LightGBM was seen to be slower on two threads than on one. It must not pay for that, so
@@ -54,10 +53,5 @@ def with_single_thread(models: Mapping[str, Factory], threads: int) -> dict[str,
 
 def versions() -> dict[str, str]:
     """Of everything that a figure depends on."""
-    found = {"python": platform.python_version(), "machine": platform.machine(), "countwise": cw.__version__}
-    for name in ("lightgbm", "numpy", "pandas", "pyarrow", "scikit-learn"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "absent"
-    return found
+    found = environment()
+    return {"python": found["python"], "machine": found["cpu"], **found["versions"]}

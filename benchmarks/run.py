@@ -90,7 +90,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     options = arguments()
     models = {name: MODELS[name] for name in options.models.split(",")}
-    if versions()["lightgbm"] == "absent" and models.pop(RIVAL, None):
+    if "lightgbm" not in versions() and models.pop(RIVAL, None):
         print("LightGBM is not installed (pip install '.[dev]'): no ratios")
     models = with_single_thread(models, options.threads)
     facts: dict[str, Any] = {"threads": options.threads, "repeats": options.repeats, "versions": versions()}
