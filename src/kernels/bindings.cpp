@@ -276,6 +276,7 @@ NB_MODULE(_kernels, m) {
   bind_dirichlet(m);
   bind_linear(m);
   bind_tuning(m);
+  bind_search(m);
 
   m.def(
       "softmax_rows",

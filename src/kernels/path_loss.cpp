@@ -211,6 +211,30 @@ class PathLoss::Block {
   std::vector<double> score_, g_;      // [row][class]
 };
 
+void PathLoss::group_sums(const double* strength, const std::vector<uint32_t>& group, size_t n_groups, int n_threads,
+                          double* out) const {
+  constexpr size_t kRows = 256;
+  const size_t width = n_classes(), n_blocks = (n_rows_ + kRows - 1) / kRows;
+  std::fill_n(out, n_groups * n_rows_ * width, 0.0);
+  parallel_for(n_blocks, n_threads, [&](size_t block) {
+    const size_t begin = block * kRows, end = std::min(n_rows_, begin + kRows), size = (end - begin) * width;
+    std::vector<double> p(size), q(size);
+    for (size_t t = 0; t < n_terms(); ++t) {
+      const Paths& paths = terms_[t];
+      for (size_t row = begin; row < end; ++row) std::fill_n(&p[(row - begin) * width], width, paths.root[row]);
+      for (size_t level = 1; level < paths.n_levels; ++level) {
+        const size_t at = ((level - 1) * n_rows_ + begin) * width;
+        step_down(&paths.n[at], &paths.total[at], p.data(), strength[t * n_levels_ + level], size, p.data(), q.data());
+      }
+      logs(p.data(), size, q.data());
+      double* sums = out + (group[t] * n_rows_ + begin) * width;
+      for (size_t row = begin; row < end; ++row)
+        if (paths.speaks[row])
+          for (size_t i = (row - begin) * width; i < (row - begin + 1) * width; ++i) sums[i] += q[i];
+    }
+  });
+}
+
 double PathLoss::evaluate(const PathParameters& at, int n_threads, const PathGradient& gradient) const {
   // Shares do not depend on the number of threads, so that sums don't either.
   const size_t row_bytes = std::max<size_t>(1, n_terms() * n_levels_ * n_classes()) * 2 * sizeof(double);

@@ -49,6 +49,13 @@ class PathLoss {
   // The sum of weight * -log p(true class) over the rows, each left out of the counts; adds to `gradient`.
   double evaluate(const PathParameters& at, int n_threads, const PathGradient& gradient) const;
 
+  // out[group][row][class] = the sum of the log probabilities of the terms of each group, without the rows themselves:
+  // what the score is linear in once the strengths stand.
+  void group_sums(const double* strength, const std::vector<uint32_t>& group, size_t n_groups, int n_threads,
+                  double* out) const;
+
+  size_t n_rows() const { return n_rows_; }
+  const std::vector<double>& log_prior() const { return log_prior_; }
   size_t n_terms() const { return terms_.size(); }
   size_t n_levels() const { return n_levels_; }
   size_t n_classes() const { return class_counts_.size(); }
