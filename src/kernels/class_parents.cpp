@@ -10,6 +10,8 @@ namespace countwise {
 namespace {
 
 constexpr uint32_t kAbsent = 0xffffffffu;
+constexpr uint32_t kFirstRows = 256;  // on which all candidates are tried
+constexpr size_t kFinalists = 4;      // that are tried on all
 constexpr size_t kMostKeys = size_t{1} << 22;  // of contexts x values that are numbered; a wider candidate is passed over
 
 CW_CLONES void log_proba(const double* p, size_t size, double* out) {
@@ -158,49 +160,51 @@ class Search {
   void extend(uint32_t attribute, bool first_round) {
     Child& child = children_[attribute];
     if (child.candidates.empty() || child.scored.empty()) return;
-    double best = 0;
-    size_t chosen = kAbsent;
     std::vector<std::pair<double, uint32_t>> ranking;
-    for (size_t i = 0; i < child.candidates.size(); ++i) {
-      const double score = count(child, child.candidates[i]) ? judge(child) : 0.0;
-      forget();
-      ranking.emplace_back(-score, static_cast<uint32_t>(i));
-      if (score > best) best = score, chosen = i;
-    }
-    if (best >= search_.least_score) {
-      const uint32_t parent = child.candidates[chosen];
-      count(child, parent);
+    for (uint32_t candidate : child.candidates) ranking.emplace_back(0.0, candidate);
+    const bool race = ranking.size() > kFinalists && child.scored.back().row >= kFirstRows;
+    if (race) rank(child, kFirstRows, ranking.size(), ranking);
+    rank(child, kAbsent, race ? kFinalists : ranking.size(), ranking);
+    if (first_round && ranking.size() > search_.n_later) ranking.resize(search_.n_later);
+    const auto [score, parent] = ranking[0];
+    if (-score >= search_.least_score) {
+      count(child, parent, kAbsent);
       judge(child);
       accept(child, parent);
       forget();
+      ranking.erase(ranking.begin());
+    } else {
+      ranking.clear();  // what later parents of others leave to gain is rarely more
     }
-    if (first_round) keep_best(child, ranking);
-    if (!child.parents.empty())
-      child.candidates.erase(std::remove(child.candidates.begin(), child.candidates.end(), child.parents.back()),
-                             child.candidates.end());
+    child.candidates.clear();
+    for (const auto& [_, candidate] : ranking) child.candidates.push_back(candidate);
   }
 
-  void keep_best(Child& child, std::vector<std::pair<double, uint32_t>>& ranking) const {
-    std::sort(ranking.begin(), ranking.end());
-    std::vector<uint32_t> kept;
-    for (size_t i = 0; i < std::min<size_t>(ranking.size(), search_.n_later + 1); ++i)
-      kept.push_back(child.candidates[ranking[i].second]);
-    child.candidates = std::move(kept);
+  // Scores the first n of the ranking on the scored rows below `end` and sorts them, the best first.
+  void rank(Child& child, uint32_t end, size_t n, std::vector<std::pair<double, uint32_t>>& ranking) {
+    for (size_t i = 0; i < n; ++i) {
+      ranking[i].first = count(child, ranking[i].second, end) ? -judge(child) : 0.0;
+      forget();
+    }
+    std::stable_sort(ranking.begin(), ranking.begin() + n,
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
   }
 
   // Counts of every context of the child joined with a value of the parent in which a scored row is, by class: all
-  // rows, and those with the scored row's value. False if there would be too many contexts.
-  bool count(Child& child, uint32_t parent) {
+  // rows, and those with the scored row's value; scored rows from `end` on do not matter. False if there would be too
+  // many contexts.
+  bool count(Child& child, uint32_t parent, uint32_t end) {
     const Column& column = rows_.columns[parent];
     const size_t arity = column.arity;
     if (child.n_contexts * arity > kMostKeys || child.n_cells * arity > kMostKeys) return false;
     contexts_.widen(child.n_contexts * arity);
     cells_.widen(child.n_cells * arity);
-    at_.resize(child.scored.size());
-    for (size_t i = 0; i < child.scored.size(); ++i) {
-      const Place& place = child.scored[i];
+    at_.clear();
+    for (const Place& place : child.scored) {
+      if (place.row >= end) break;
       const uint32_t value = code_at(column, search_.scored[place.row]);
-      at_[i] = {place.row, contexts_.give(place.context * arity + value), cells_.give(place.cell * arity + value)};
+      at_.push_back(
+          {place.row, contexts_.give(place.context * arity + value), cells_.give(place.cell * arity + value)});
     }
     total_.assign(contexts_.size() * classes_, 0.0);
     count_.assign(cells_.size() * classes_, 0.0);
@@ -227,10 +231,10 @@ class Search {
 
   // Gs^2 / H of what was counted, 0 if Gs is not positive; leaves the new estimates behind.
   double judge(const Child& child) {
-    const size_t size = child.scored.size() * classes_;
+    const size_t size = at_.size() * classes_;
     p_.resize(size);
     log_p_.resize(size);
-    for (size_t i = 0; i < child.scored.size(); ++i) {
+    for (size_t i = 0; i < at_.size(); ++i) {
       const Place& place = at_[i];
       const uint32_t row = search_.scored[place.row], own = target_[row];
       const double left = std::min(weight(row), 1.0), *above = &child.p[place.row * classes_];
@@ -242,7 +246,7 @@ class Search {
     }
     log_proba(p_.data(), size, log_p_.data());
     double gain = 0, variance = 0;
-    for (size_t i = 0; i < child.scored.size(); ++i) {
+    for (size_t i = 0; i < at_.size(); ++i) {
       const uint32_t q = at_[i].row, row = search_.scored[q];
       const double *before = &child.log_p[q * classes_], *after = &log_p_[i * classes_], *p = &posterior_[q * classes_];
       double mean = 0, square = 0;
