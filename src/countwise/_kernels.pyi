@@ -10,6 +10,9 @@ BuiltTree = tuple[IntArray, IntArray, OffsetArray, OffsetArray, IntArray, FloatA
 
 def bin_codes(values: FloatArray, cuts: FloatArray, missing: int, out: CodeArray) -> bool: ...
 def mdlp_cuts(values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int) -> FloatArray: ...
+def random_mdlp_cuts(
+    values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int, seed: int
+) -> FloatArray: ...
 def tree_cuts(
     values: FloatArray,
     classes: IntArray,
