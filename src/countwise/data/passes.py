@@ -49,7 +49,7 @@ def run(data: CodedData, steps: Steps[Result], threads: int) -> Result:
         try:
             counter = next(steps)
         except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
+            return done.value
         for batch in data.batches(counter.label):
             counter.add(batch, threads)
 
@@ -60,9 +60,7 @@ class MemberData(CodedData):
     ``times`` says how often each row counts, by its position; None is once.
     """
 
-    def __init__(
-        self, data: CodedData, codec: Codec, coarsening: Coarsening, times: np.ndarray | None = None
-    ) -> None:
+    def __init__(self, data: CodedData, codec: Codec, coarsening: Coarsening, times: np.ndarray | None = None) -> None:
         n_rows = data.n_rows if times is None else int(np.count_nonzero(times))
         super().__init__(codec, n_rows, data.weighted or times is not None)
         self.data, self.coarsening, self.times = data, coarsening, times

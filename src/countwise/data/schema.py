@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from countwise.data.codec import CategoryCodec, Codec, ColumnCodec, NumberCodec, infinite_value
+from countwise.data.codec import CategoryCodec, Codec, NumberCodec, infinite_value
 from countwise.data.columns import Kind, Measure, RawColumn, as_categories, as_numbers, kind_of, measure_of
 from countwise.data.discretise import Discretiser
 from countwise.data.sketch import ClassSketch, sketch_capacity

@@ -161,7 +161,7 @@ class _Singles:
         assert batch.target is not None
         for codes, table in zip(batch.codes, self.tables, strict=True):
             key = codes.astype(np.int64) * table.shape[1] + batch.target
-            table += np.bincount(key, batch.weights, minlength=table.size).reshape(table.shape)
+            np.add(table, np.bincount(key, batch.weights, minlength=table.size).reshape(table.shape), out=table)
 
     def clear(self) -> None:
         for table in self.tables:

@@ -1,4 +1,4 @@
-"""Averaged n-dependence: every attribute, or every pair, is the parent of all others once (paper 004, section 3.1.3.5)."""
+"""Averaged n-dependence: every attribute, or every pair, is the parent of all others once (paper 004, 3.1.3.5)."""
 
 from __future__ import annotations
 
