@@ -57,6 +57,14 @@ bool bind_bin_codes(nb::ndarray<const double, nb::ndim<1>, nb::device::cpu> valu
                          out.data());
 }
 
+template <class Code>
+void bind_recode(const AnyColumn& codes, In<Code> map, Array<Code> out) {
+  expect_size(out.shape(0), codes.shape(0), "out differs in length from the codes");
+  const Column column = column_of(codes, static_cast<uint32_t>(map.shape(0)));
+  nb::gil_scoped_release release;
+  recode<Code>(column, out.shape(0), map.data(), out.data());
+}
+
 template <class Count>
 void bind_pair_sums(nb::module_& m) {
   m.def(
@@ -125,6 +133,9 @@ NB_MODULE(_kernels, m) {
   m.def("bin_codes", &bind_bin_codes<uint8_t>, "values"_a, "cuts"_a, "missing"_a, "out"_a.noconvert());
   m.def("bin_codes", &bind_bin_codes<uint16_t>, "values"_a, "cuts"_a, "missing"_a, "out"_a.noconvert());
   m.def("bin_codes", &bind_bin_codes<uint32_t>, "values"_a, "cuts"_a, "missing"_a, "out"_a.noconvert());
+  m.def("recode", &bind_recode<uint8_t>, "codes"_a, "map"_a.noconvert(), "out"_a.noconvert());
+  m.def("recode", &bind_recode<uint16_t>, "codes"_a, "map"_a.noconvert(), "out"_a.noconvert());
+  m.def("recode", &bind_recode<uint32_t>, "codes"_a, "map"_a.noconvert(), "out"_a.noconvert());
 
   m.def(
       "mdlp_cuts",

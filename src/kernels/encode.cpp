@@ -38,6 +38,11 @@ CW_CLONES bool count_below_block(const double* values, ptrdiff_t stride, size_t 
   return finite;
 }
 
+template <class From, class Code>
+void recode_from(const From* codes, size_t n_rows, const Code* map, Code* out) {
+  for (size_t r = 0; r < n_rows; ++r) out[r] = map[codes[r]];
+}
+
 }  // namespace
 
 template <class Code>
@@ -58,5 +63,19 @@ bool bin_codes(const double* values, ptrdiff_t stride, size_t n_rows, const doub
 template bool bin_codes<uint8_t>(const double*, ptrdiff_t, size_t, const double*, size_t, uint8_t, uint8_t*);
 template bool bin_codes<uint16_t>(const double*, ptrdiff_t, size_t, const double*, size_t, uint16_t, uint16_t*);
 template bool bin_codes<uint32_t>(const double*, ptrdiff_t, size_t, const double*, size_t, uint32_t, uint32_t*);
+
+template <class Code>
+void recode(const Column& codes, size_t n_rows, const Code* map, Code* out) {
+  if (codes.width == 1)
+    recode_from(codes_of<uint8_t>(codes), n_rows, map, out);
+  else if (codes.width == 2)
+    recode_from(codes_of<uint16_t>(codes), n_rows, map, out);
+  else
+    recode_from(codes_of<uint32_t>(codes), n_rows, map, out);
+}
+
+template void recode<uint8_t>(const Column&, size_t, const uint8_t*, uint8_t*);
+template void recode<uint16_t>(const Column&, size_t, const uint16_t*, uint16_t*);
+template void recode<uint32_t>(const Column&, size_t, const uint32_t*, uint32_t*);
 
 }  // namespace countwise

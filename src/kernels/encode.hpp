@@ -1,4 +1,4 @@
-// Numbers to bin codes.
+// Numbers to bin codes, and codes to coarser ones.
 #pragma once
 
 #include "common.hpp"
@@ -10,5 +10,9 @@ namespace countwise {
 template <class Code>
 bool bin_codes(const double* values, ptrdiff_t stride, size_t n_rows, const double* cuts, size_t n_cuts, Code missing,
                Code* out);
+
+// out[r] = map[codes[r]].
+template <class Code>
+void recode(const Column& codes, size_t n_rows, const Code* map, Code* out);
 
 }  // namespace countwise

@@ -113,7 +113,7 @@ def test_explain_intervals_and_files_know_the_tuning(tmp_path):
 def test_log_likelihood_is_that_of_the_network():
     X, y = noisy_copies(400)
     tuned = cw.NBClassifier(tune="loo").fit(X, y)
-    joint = np.stack([tuned._network.log_joint(batch) for batch, _ in tuned._rows(X)])[0]
+    joint = np.stack([tuned._compiled.log_joint(batch) for batch, _ in tuned._rows(X)])[0]
     assert tuned.log_likelihood(X) == pytest.approx(np.logaddexp.reduce(joint, axis=1))
 
 

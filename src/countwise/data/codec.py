@@ -178,10 +178,11 @@ class Codec:
         """Whether both read every table alike."""
         if self.names != other.names or not np.array_equal(self.classes, other.classes):
             return False
-        return all(_same_column(a, b) for a, b in zip(self.columns, other.columns, strict=True))
+        return all(same_column(a, b) for a, b in zip(self.columns, other.columns, strict=True))
 
 
-def _same_column(a: ColumnCodec, b: ColumnCodec) -> bool:
+def same_column(a: ColumnCodec, b: ColumnCodec) -> bool:
+    """Whether both read a column alike."""
     if isinstance(a, NumberCodec) and isinstance(b, NumberCodec):
         return (
             a.n_bins == b.n_bins

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Generator, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
+from countwise.data.coarse import Coarsening
 from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch, CodedData
 from countwise.errors import size_text
 from countwise.parallel import thread_map
-
-if TYPE_CHECKING:
-    from countwise.data.coarse import Coarsening
 
 Result = TypeVar("Result")
 

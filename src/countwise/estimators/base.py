@@ -1,6 +1,4 @@
-"""What all classifiers share. ``fit`` reads like the data-flow table of the design: source, schema, codes,
-structure, counts, smoothing; prediction is codes, look-up, normalisation.
-"""
+"""What all classifiers share: parameters, the ways in (rows to a source, rows to codes) and the ways out."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -17,8 +15,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from countwise.data.codec import Codec
-from countwise.data.coded import CodedBatch, CodedData, encode_batch
+from countwise.data.coded import CodedBatch, encode_batch
 from countwise.data.discretise import Discretiser, as_discretiser
+from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
 from countwise.estimators.door import (
@@ -27,37 +26,55 @@ from countwise.estimators.door import (
     prediction_source,
     seed_of,
     training_source,
-    wants_tuning,
 )
-from countwise.estimators.learn import Plan, coded_memory, learn, tune_honestly
+from countwise.estimators.learn import Plan, coded_memory
 from countwise.infer.explain import Explanation, explanation
-from countwise.infer.interval import Spread, check_level
-from countwise.infer.network import Network, Parameters, smooth_network
-from countwise.infer.tuning import Tuning
+from countwise.infer.interval import check_level
 from countwise.parallel import n_threads
 from countwise.progress import use_progress
 from countwise.smooth import Smoother, as_smoother
-from countwise.structure import Structure
-from countwise.tree.context import ContextTree, build_trees, merge_all
+from countwise.tree.context import ContextTree
 from countwise.tree.count_tree import single_node
 
 THREADED_VALUES = 2**14  # fewer are looked up faster than a thread is started
 
 
-class Derived:
-    """What follows from the counts, made when first needed; a compiled network is not pickled."""
+class Compiled(Protocol):
+    """What predicts: a network or an ensemble."""
 
-    def __init__(self, parameters: Parameters | None = None) -> None:
+    intercept: FloatArray
+
+    def proba(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
+        """P(y | x), rows x classes."""
+
+    def log_proba(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
+        """Log P(y | x), rows x classes."""
+
+    def contributions(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
+        """What each attribute adds to the scores, rows x columns x classes."""
+
+
+class Limits(Protocol):
+    """What gives intervals."""
+
+    def limits(self, batch: CodedBatch, level: float, threads: int = 1) -> FloatArray:
+        """Limits of P(y | x), rows x classes x 2."""
+
+
+class Derived:
+    """What follows from the counts, made when first needed; what is compiled is not pickled."""
+
+    def __init__(self, parameters: Any = None) -> None:
         self.parameters = parameters
-        self.network: Network | None = None
-        self.spread: Spread | None = None
+        self.compiled: Any = None
+        self.spread: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"parameters": self.parameters, "network": None, "spread": None}
+        return {"parameters": self.parameters, "compiled": None, "spread": None}
 
 
-class NetworkClassifier(ClassifierMixin, BaseEstimator):
-    """Base of the Bayesian network classifiers; a subclass adds its parameters and :meth:`_learn_structure`.
+class CountClassifier(ClassifierMixin, BaseEstimator):
+    """Base of all classifiers; one network is a :class:`NetworkClassifier`, several are an :class:`EnsembleClassifier`.
 
     Parameters
     ----------
@@ -68,16 +85,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         How numbers become bins: "mdlp", "equal-width", "equal-frequency", "k-means", "tree", or an object.
     categorical_features : "from_dtype" or sequence, default "from_dtype"
         Columns that are categories: by type (category, string, bool), or names, positions or a mask.
-    tune : "auto", "loo" or None, default "auto"
-        "loo" fits how strongly to smooth, how far to trust the sum of the evidence (temperature) and class biases by
-        the leave-one-out log loss of the class, on rows that did not choose structure and cut points. It needs
-        ``smoothing="hdp"``. "auto" does so in ``fit`` where the smoothing allows it, and not in ``partial_fit``,
-        whose first rows may be few. None leaves the network as smoothed, and is faster.
-    tune_rows : int, default 15000
-        Most rows to tune by.
     max_memory : int, str or None
-        Limit for the counts of a network, such as ``"2GB"``; None is half of the machine's memory. While tuning, the
-        counts of a second network are held.
+        Limit for the counts of a network, such as ``"2GB"``; None is half of the machine's memory.
     n_jobs : int or None
         Threads; None is 1, -1 all cores. Results do not depend on it.
     random_state : int or None
@@ -88,16 +97,12 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-    structure_ : Structure
-        Attributes in use, their order and parents.
     n_parameters_ : int
         Probabilities that the model holds.
     n_passes_ : int
         Passes over the data after the first one, those of tuning included.
     codec_ : Codec
         Categories and cut points of every column.
-    tuning_ : Tuning or None
-        What ``tune`` has found.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -109,8 +114,6 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         smoothing: str | Smoother = "hdp",
         discretiser: str | Discretiser = "mdlp",
         categorical_features: str | Sequence[Any] = "from_dtype",
-        tune: str | None = "auto",
-        tune_rows: int = 15_000,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
         random_state: int | None = None,
@@ -119,8 +122,6 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self.smoothing = smoothing
         self.discretiser = discretiser
         self.categorical_features = categorical_features
-        self.tune = tune
-        self.tune_rows = tune_rows
         self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -134,27 +135,32 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     codec_: Codec
     classes_: AnyArray
-    structure_: Structure
-    trees_: list[ContextTree]
     class_counts_: FloatArray
     smoother_: Smoother
-    tuning_: Tuning | None
+    n_passes_: int
+    rank_error_: float
     _derived: Derived
 
     def _check_params(self) -> None:
         """Raise a clear error for a wrong parameter, before any work; a subclass looks at its own."""
 
     @abstractmethod
-    def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:
-        """The structure to count, from as many passes as it takes."""
+    def _learn(self, source: Source, labels: AnyArray | None, plan: Plan) -> None:
+        """Learn from a source and set what was learned; ``labels`` are the classes, None if the source tells them."""
 
-    _selects = False  # whether _select looks at the counts
+    @abstractmethod
+    def _add_counts(self, batch: CodedBatch, threads: int) -> None:
+        """Add rows to the counts of the trees."""
 
-    def _select(
-        self, data: CodedData, structure: Structure, trees: list[ContextTree], class_counts: FloatArray
-    ) -> tuple[Structure, list[ContextTree], dict[str, Any]]:
-        """A part of the structure that is kept, and attributes to set; all of it unless a subclass selects."""
-        return structure, trees, {}
+    @property
+    @abstractmethod
+    def _compiled(self) -> Compiled:
+        """What predicts, made when first needed."""
+
+    @property
+    @abstractmethod
+    def _spread(self) -> Limits:
+        """What gives intervals, made when first needed."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -178,7 +184,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             Row weights; an integer weight equals that many repetitions.
 
         """
-        return self._fit(X, y, sample_weight, None, self.tune)
+        return self._fit(X, y, sample_weight, None, partial=False)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the counts.
@@ -188,68 +194,52 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         attributes concerned. Smoothing runs at the next prediction.
         """
         if not hasattr(self, "codec_"):
-            known, tune = None if classes is None else np.unique(classes), None if self.tune == "auto" else self.tune
-            return self._fit(X, y, sample_weight, known, tune)
+            known = None if classes is None else np.unique(classes)
+            return self._fit(X, y, sample_weight, known, partial=True)
         source, _ = training_source(self, X, y, sample_weight, reset=False, classes=self.classes_)
         if not source.in_memory:
             raise DataError("partial_fit takes tables in memory; use fit(source), or one call for each batch")
         threads = n_threads(self.n_jobs)
         batch = coded_memory(source, self.codec_, threads)
         assert batch.target is not None
-        n_classes = len(self.classes_)
-        trees = build_trees(batch, self.structure_.families, self.codec_.arity, n_classes, threads)
-        self.trees_ = merge_all(self.trees_, trees, 1.0, threads)
-        self.class_counts_ = self.class_counts_ + np.bincount(batch.target, batch.weights, minlength=n_classes)
+        self._add_counts(batch, threads)
+        added = np.bincount(batch.target, batch.weights, minlength=len(self.classes_))
+        self.class_counts_ = self.class_counts_ + added
         self._derived = Derived()
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, classes: AnyArray | None, tune: str | None) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, classes: AnyArray | None, partial: bool) -> Self:
+        plan = self._plan(partial)
+        with all_or_nothing(self), use_progress(True) if self.verbose else use_progress(None):
+            source, labels = training_source(self, X, y, sample_weight, reset=True, classes=classes)
+            self._learn(source, labels, plan)
+        return self
+
+    def _plan(self, partial: bool) -> Plan:
+        """The parameters, checked."""
         smoother = as_smoother(self.smoothing)
-        tuned = wants_tuning(tune, self.tune_rows, smoother)
         self._check_params()
-        plan = Plan(
+        return Plan(
+            smoother,
             as_discretiser(self.discretiser),
             self.categorical_features,
             n_threads(self.n_jobs),
             memory_bytes(self.max_memory),
             seed_of(self.random_state),
+            partial,
         )
-        with all_or_nothing(self), use_progress(True) if self.verbose else use_progress(None):
-            source, labels = training_source(self, X, y, sample_weight, reset=True, classes=classes)
-            learned = learn(self, source, labels, plan, hold=bool(smoother.candidates))
-            trees, class_counts = learned.trees, learned.class_counts
-            if learned.held is not None:
-                candidates = smoother.candidates
-                smoother = learned.held.choose(candidates, learned.data, trees, class_counts, plan.seed, plan.threads)
-            tuning = tune_honestly(self, source, labels, learned, smoother, plan) if tuned else None
-            parameters = smooth_network(trees, class_counts, smoother, plan.seed, plan.threads, tuning)
-        self.codec_, self.classes_, self.structure_ = learned.codec, learned.codec.classes, learned.structure
-        self.trees_, self.class_counts_ = trees, class_counts
-        self.smoother_, self.tuning_ = smoother, tuning
-        self.n_passes_, self.rank_error_ = learned.data.n_passes, learned.rank_error
-        self._derived = Derived(parameters)
-        for name, value in learned.attributes.items():
-            setattr(self, name, value)
-        return self
 
-    def merge(self, other: NetworkClassifier) -> Self:
-        """Add the counts of a model of the same codec and structure, trained on other rows."""
+    def _check_same_codec(self, other: CountClassifier) -> None:
         check_is_fitted(self, "codec_")
         check_is_fitted(other, "codec_")
         if not self.codec_.same_as(other.codec_):
             raise DataError("the models read tables differently (categories, cut points or classes)")
-        if self.structure_ != other.structure_:
-            raise DataError("the models have different structures")
-        self.trees_ = merge_all(self.trees_, other.trees_, 1.0, n_threads(self.n_jobs))
-        self.class_counts_ = self.class_counts_ + other.class_counts_
-        self._derived = Derived()
-        return self
 
     # Prediction
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(class | row), rows x classes, in the order of ``classes_``."""
-        return self._stack(X, self._network.proba)
+        return self._stack(X, self._compiled.proba)
 
     def predict_proba_interval(self, X: Any, level: float = 0.9) -> FloatArray:
         """Limits between which P(class | row) lies with about this probability, given the structure.
@@ -295,37 +285,19 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Log P(class | row); always finite."""
-        joint = self._stack(X, self._network.scores)
-        top = joint.max(axis=1, keepdims=True)
-        return joint - top - np.log(np.exp(joint - top).sum(axis=1, keepdims=True))
+        return self._stack(X, self._compiled.log_proba)
 
     def predict(self, X: Any) -> AnyArray:
         """The most probable class of each row; the first of ``classes_`` wins ties."""
         proba = self.predict_proba(X)
         return self.classes_[np.argmax(proba, axis=1)]
 
-    def log_likelihood(self, X: Any) -> FloatArray:
-        """Log P(row) under the network, the class summed out; values never met in training are summed out too.
-
-        Temperature and class biases of ``tune`` sharpen or flatten P(class | row) and have no part in it.
-        """
-        joint = self._stack(X, self._network.log_joint)
-        top = joint.max(axis=1)
-        return top + np.log(np.exp(joint - top[:, None]).sum(axis=1))
-
     def explain(self, X: Any) -> Explanation:
-        """The exact additive contribution of each attribute to the log-odds of each class."""
-        network, names = self._network, self.codec_.names
-        parts = [network.contributions(batch, threads) for batch, threads in self._rows(X)]
+        """The additive contribution of each attribute to the log-odds of each class, exact in their sum."""
+        compiled, names = self._compiled, self.codec_.names
+        parts = [compiled.contributions(batch, threads) for batch, threads in self._rows(X)]
         stacked = _stacked(parts, (len(names), len(self.classes_)))
-        return explanation(names, self.classes_, network.intercept, stacked)
-
-    @property
-    def n_parameters_(self) -> int:
-        """Probabilities that the model holds: of each class, and of each value in each context that occurred."""
-        check_is_fitted(self, "codec_")
-        leaves = [tree.counts.level_cells(tree.counts.n_levels - 1) for tree in self.trees_]
-        return sum(cells.stop - cells.start for cells in leaves) + len(self.classes_)
+        return explanation(names, self.classes_, compiled.intercept, stacked)
 
     def _stack(self, X: Any, of_rows: Callable[[CodedBatch, int], FloatArray]) -> FloatArray:
         """Rows x classes."""
@@ -338,33 +310,6 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             threads = 1 if raw.n_rows * len(raw.columns) < THREADED_VALUES else n_threads(self.n_jobs)
             yield encode_batch(replace(raw, weights=None), self.codec_, None, threads), threads
 
-    @property
-    def _parameters(self) -> Parameters:
-        check_is_fitted(self, "codec_")
-        if self._derived.parameters is None:
-            seed = seed_of(self.random_state)
-            self._derived.parameters = smooth_network(
-                self.trees_, self.class_counts_, self.smoother_, seed, n_threads(self.n_jobs), self.tuning_
-            )
-        return self._derived.parameters
-
-    @property
-    def _network(self) -> Network:
-        parameters = self._parameters
-        if self._derived.network is None:
-            self._derived.network = Network(self.trees_, parameters, self.codec_.arity, n_threads(self.n_jobs))
-        return self._derived.network
-
-    @property
-    def _spread(self) -> Spread:
-        network = self._network
-        if self._derived.spread is None:
-            prior = self.smoother_.smooth(single_node(self.class_counts_), seed_of(self.random_state))
-            self._derived.spread = Spread(
-                network, self.trees_, self._parameters, float(prior.precision[0]), n_threads(self.n_jobs)
-            )
-        return self._derived.spread
-
     # Files
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -372,6 +317,17 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         from countwise.estimators.persist import save_model
 
         save_model(self, path)
+
+
+def prior_precision(smoother: Smoother, class_counts: FloatArray, seed: int) -> float:
+    """How sure the class prior is, as the weight of a Dirichlet distribution."""
+    return float(smoother.smooth(single_node(class_counts), seed).precision[0])
+
+
+def n_leaf_cells(trees: Sequence[ContextTree]) -> int:
+    """Values in all contexts of the last level that occurred: the probabilities that a network holds."""
+    leaves = [tree.counts.level_cells(tree.counts.n_levels - 1) for tree in trees]
+    return sum(cells.stop - cells.start for cells in leaves)
 
 
 def _with_shared(cls: type) -> inspect.Signature:

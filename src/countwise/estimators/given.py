@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from countwise.data.coded import CodedData
-from countwise.estimators.base import NetworkClassifier
+from countwise.estimators.network import NetworkClassifier
 from countwise.structure import Structure, given_structure, naive
 
 
 class BNClassifier(NetworkClassifier):
     """A Bayesian network classifier whose structure you give. One pass.
 
-    The parameters and attributes that all classifiers share are in :class:`NetworkClassifier`.
+    The parameters and attributes that all classifiers share are in :class:`NetworkClassifier` and
+    :class:`CountClassifier`.
 
     Parameters
     ----------

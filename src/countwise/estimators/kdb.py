@@ -8,8 +8,8 @@ from typing import Any
 
 from countwise.data.coded import CodedData
 from countwise.errors import DataError
-from countwise.estimators.base import NetworkClassifier
 from countwise.estimators.door import memory_bytes
+from countwise.estimators.network import NetworkClassifier
 from countwise.parallel import n_threads
 from countwise.stats.information import conditional_mutual_information, mutual_information
 from countwise.stats.pairs import pair_statistics
@@ -22,7 +22,8 @@ class KDBClassifier(NetworkClassifier):
     Attributes are ordered by mutual information with the class; an attribute's parents are the k earlier ones with
     the greatest conditional mutual information, the greatest first.
 
-    The parameters and attributes that all classifiers share are in :class:`NetworkClassifier`.
+    The parameters and attributes that all classifiers share are in :class:`NetworkClassifier` and
+    :class:`CountClassifier`.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from countwise.structure import Structure
 from countwise.tree.context import ContextTree, count_trees
 
 if TYPE_CHECKING:
-    from countwise.estimators.base import NetworkClassifier
+    from countwise.estimators.network import NetworkClassifier
 
 N_PARTS = 2  # that tune in turn: 3 or 5 gave the same scores; one is enough where rows abound
 FEWEST_ROWS = 10  # of a part, and outside it, as weights; with fewer the priors would decide alone
@@ -31,13 +31,16 @@ FEWEST_ROWS = 10  # of a part, and outside it, as weights; with fewer the priors
 
 @dataclass(frozen=True)
 class Plan:
-    """The checked parameters of a fit."""
+    """The checked parameters of a fit; ``partial`` says that more rows will follow, which is no time to tune."""
 
+    smoother: Smoother
     discretiser: Discretiser
     categorical: Any
     threads: int
     memory: int
     seed: int
+    partial: bool = False
+    tune: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from countwise.data.coded import CodedData
-from countwise.estimators.base import NetworkClassifier
+from countwise.estimators.network import NetworkClassifier
 from countwise.structure import Structure, naive
 
 
 class NBClassifier(NetworkClassifier):
     """Naive Bayes: attributes are independent given the class. One pass over the data.
 
-    The parameters and attributes that all classifiers share are in :class:`NetworkClassifier`.
+    The parameters and attributes that all classifiers share are in :class:`NetworkClassifier` and
+    :class:`CountClassifier`.
 
     Examples
     --------

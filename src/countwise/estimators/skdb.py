@@ -21,7 +21,8 @@ class SKDBClassifier(KDBClassifier):
     with at most 0 .. k parents all at once (paper 004, Algorithm 5). Selection uses m-estimates, with the m of
     ``smoothing=MEstimate(m)`` or else 1; the chosen model is then smoothed as ``smoothing`` says.
 
-    The parameters and attributes that all classifiers share are in :class:`NetworkClassifier`.
+    The parameters and attributes that all classifiers share are in :class:`NetworkClassifier` and
+    :class:`CountClassifier`.
 
     Parameters
     ----------

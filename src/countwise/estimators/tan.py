@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from countwise.data.coded import CodedData
-from countwise.estimators.base import NetworkClassifier
 from countwise.estimators.door import memory_bytes
+from countwise.estimators.network import NetworkClassifier
 from countwise.parallel import n_threads
 from countwise.stats.information import conditional_mutual_information, mutual_information
 from countwise.stats.pairs import pair_statistics
@@ -17,7 +17,8 @@ class TANClassifier(NetworkClassifier):
     The tree maximises conditional mutual information; its root is the attribute that tells most about the class
     (see :func:`countwise.structure.tan`).
 
-    The parameters and attributes that all classifiers share are in :class:`NetworkClassifier`.
+    The parameters and attributes that all classifiers share are in :class:`NetworkClassifier` and
+    :class:`CountClassifier`.
 
     Examples
     --------

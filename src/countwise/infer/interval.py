@@ -30,8 +30,8 @@ from scipy.special import expit, gammainccinv, gammaincinv, gammaln
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import FloatArray
 from countwise.errors import DataError
-from countwise.infer.network import Network, Parameters
-from countwise.parallel import thread_map
+from countwise.infer.chunks import in_chunks
+from countwise.infer.network import Network, Parameters, softmax
 from countwise.smooth import Smoothed
 from countwise.tree.context import ContextTree
 from countwise.tree.count_tree import CountTree
@@ -107,6 +107,18 @@ def proba_limits(log_joint: FloatArray, up: FloatArray, down: FloatArray) -> Flo
     return out
 
 
+def limits_around(scores: FloatArray, up: FloatArray, down: FloatArray) -> FloatArray:
+    """As :func:`proba_limits`, with the softmax of the scores never outside, not even by rounding."""
+    return around(proba_limits(scores, up, down), softmax(scores.copy()))
+
+
+def around(limits: FloatArray, proba: FloatArray) -> FloatArray:
+    """Limits (rows x classes x 2) moved, where needed, so that the probabilities lie between them."""
+    np.minimum(limits[:, :, 0], proba, out=limits[:, :, 0])
+    np.maximum(limits[:, :, 1], proba, out=limits[:, :, 1])
+    return limits
+
+
 def _weights(tree: CountTree, smoothed: Smoothed) -> Smoothed:
     """Precision + 1 in the place of probabilities: the look-up then finds that of the node which answers."""
     weight = smoothed.precision + 1.0
@@ -134,25 +146,14 @@ class Spread:
         """Lower and upper limit of P(y | x), rows x classes x 2; the estimate is never outside."""
         n_classes = len(self.prior_shape)
         step = max(1, CHUNK_VALUES // (max(1, len(self.network.children)) * n_classes))
-        out = np.empty((batch.n_rows, n_classes, 2))
+        return in_chunks(batch, step, threads, (n_classes, 2), lambda rows: limits_around(*self.distances(rows, level)))
 
-        def fill(start: int) -> None:
-            rows = slice(start, min(start + step, batch.n_rows))
-            codes = [column[rows] for column in batch.codes]
-            out[rows] = self._limits(CodedBatch(codes, None, None, rows.stop - start), level)
-
-        thread_map(fill, range(0, batch.n_rows, step), threads)
-        return out
-
-    def _limits(self, batch: CodedBatch, level: float) -> FloatArray:
+    def distances(self, batch: CodedBatch, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The scores, and how far up and down their limits are: three times rows x classes."""
         log_p, weight = self.network.terms(batch), np.expm1(self.weights.terms(batch))
         up, down = log_proba_distances(log_p, weight, level)
         prior_up, prior_down = gamma_distances(self.prior_shape, level)  # the sum of the shapes is common to all
         scale = self.network.temperature**2
         up = np.sqrt(scale * (up**2).sum(axis=1) + prior_up**2)
         down = np.sqrt(scale * (down**2).sum(axis=1) + prior_down**2)
-        out = proba_limits(self.network.scores(batch), up, down)
-        proba = self.network.proba(batch)
-        np.minimum(out[:, :, 0], proba, out=out[:, :, 0])
-        np.maximum(out[:, :, 1], proba, out=out[:, :, 1])
-        return out
+        return self.network.scores(batch), up, down

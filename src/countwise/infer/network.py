@@ -62,6 +62,18 @@ def smooth_network(
     return Parameters(log_prior, smoothed, tuning)
 
 
+def softmax(scores: FloatArray, threads: int = 1) -> FloatArray:
+    """Scores (rows x classes) to probabilities, in their place."""
+    _kernels.softmax_rows(scores.shape[0], scores.shape[1], threads, scores.reshape(-1))
+    return scores
+
+
+def log_softmax(scores: FloatArray) -> FloatArray:
+    """Scores (rows x classes) to logarithms of probabilities."""
+    top = scores.max(axis=1, keepdims=True)
+    return scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
+
+
 class Network:
     """A compiled classifier. ``arity`` are the codes of all columns of a batch, used or not."""
 
@@ -112,9 +124,11 @@ class Network:
 
     def proba(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
         """P(y | x) for every row and class."""
-        out = self.scores(batch, threads)
-        _kernels.softmax_rows(out.shape[0], out.shape[1], threads, out.reshape(-1))
-        return out
+        return softmax(self.scores(batch, threads), threads)
+
+    def log_proba(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
+        """Log P(y | x) for every row and class; finite where P is too small for a number."""
+        return log_softmax(self.scores(batch, threads))
 
     def contributions(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
         """What each attribute adds to the scores: rows x columns x classes, 0 for columns that are not used."""

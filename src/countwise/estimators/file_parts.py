@@ -1,0 +1,253 @@
+"""Trees, columns, classes and parameters to plain data and back, every index of a file checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from countwise.data.codec import CategoryCodec, ColumnCodec, NumberCodec
+from countwise.data.columns import Measure
+from countwise.data.discretise import DISCRETISERS
+from countwise.dtypes import AnyArray
+from countwise.infer.network import Parameters
+from countwise.infer.tuning import Tuning
+from countwise.smooth import SMOOTHERS, Smoothed, Smoother
+from countwise.structure import Structure
+from countwise.tree.context import ContextTree, Family
+from countwise.tree.count_tree import CountTree
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PARTS = {c.__name__: c for c in (*SMOOTHERS.values(), *DISCRETISERS.values())}  # parameters that are objects
+TREE_TYPES = {
+    "parent": np.int32,
+    "level_ptr": np.int64,
+    "cell_ptr": np.int64,
+    "cell_value": np.int32,
+    "cell_count": np.float64,
+    "branch": np.int32,
+    "cell_proba": np.float64,
+    "absent": np.float64,
+}
+TREE_ARRAYS = tuple(TREE_TYPES)[:5]
+LABEL_KINDS = "biufUO"
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """The kernels trust what they are given, so a file must be sound in every index."""
+    if not holds:
+        raise ValueError(otherwise)
+
+
+def vector(array: AnyArray, length: int) -> AnyArray:
+    """An array of so many numbers."""
+    require(array.shape == (length,) and array.dtype == np.float64, "an array has another length or type")
+    return array
+
+
+def network_out(trees: Sequence[ContextTree], parameters: Parameters, prefix: str = "") -> dict[str, AnyArray]:
+    """The arrays of one network: prior, trees, tuning."""
+    arrays: dict[str, AnyArray] = {f"{prefix}log_prior": parameters.log_prior}
+    for i, (tree, smoothed) in enumerate(zip(trees, parameters.trees, strict=True)):
+        own = f"{prefix}tree{i}."
+        arrays |= {own + name: getattr(tree.counts, name) for name in TREE_ARRAYS}
+        arrays |= {own + name: getattr(smoothed, name) for name in ("cell_proba", "absent", "precision")}
+        arrays[f"{own}branch"] = tree.branch
+        if smoothed.base is not None:
+            arrays[f"{own}base"] = smoothed.base
+    tuning = parameters.tuning
+    if tuning is not None:
+        arrays |= {f"{prefix}tuning.level_factor": tuning.level_factor, f"{prefix}tuning.bias": tuning.bias}
+        arrays[f"{prefix}tuning.temperature"] = np.array([tuning.temperature])
+    return arrays
+
+
+def structure_out(structure: Structure, parameters: Parameters) -> dict[str, Any]:
+    """The facts of one network."""
+    return {
+        "structure": {"order": structure.order, "parents": structure.parents},
+        "hierarchical": [smoothed.hierarchical for smoothed in parameters.trees],
+    }
+
+
+def network_in(
+    entry: dict[str, Any],
+    columns: Sequence[ColumnCodec],
+    n_classes: int,
+    smoother: Smoother,
+    arrays: dict[str, AnyArray],
+    prefix: str = "",
+) -> tuple[Structure, list[ContextTree], Parameters]:
+    """A network from its facts (see :func:`structure_out`) and arrays."""
+    structure = _structure(entry["structure"], tuple(column.name for column in columns))
+    families, arity = structure.families, [*(column.arity for column in columns), n_classes]
+    require(len(entry["hierarchical"]) == len(families), "the trees are not those of the structure")
+    trees, smoothed = [], []
+    for i, (family, flag) in enumerate(zip(families, entry["hierarchical"], strict=True)):
+        own = f"{prefix}tree{i}."
+        tree = _tree(family, arity, own, arrays)
+        trees.append(tree)
+        smoothed.append(_smoothed(tree.counts, bool(flag), smoother, own, arrays))
+    log_prior = vector(arrays[f"{prefix}log_prior"], n_classes)
+    return structure, trees, Parameters(log_prior, tuple(smoothed), _tuning(arrays, n_classes, prefix))
+
+
+def _smoothed(
+    tree: CountTree, hierarchical: bool, smoother: Smoother, prefix: str, arrays: dict[str, AnyArray]
+) -> Smoothed:
+    precision = arrays.get(f"{prefix}precision")  # files of countwise 0.1 have none
+    if precision is None:
+        precision = smoother.smooth(tree).precision
+    precision = vector(precision, tree.n_nodes)
+    require(bool((np.isfinite(precision) & (precision >= 0)).all()), "a precision is not a number >= 0")
+    base = arrays.get(f"{prefix}base")
+    if base is not None:
+        require(bool((vector(base, tree.arity) > 0).all()), "a base probability is not positive")
+    return Smoothed(arrays[f"{prefix}cell_proba"], arrays[f"{prefix}absent"], hierarchical, precision, base)
+
+
+def _tuning(arrays: dict[str, AnyArray], n_classes: int, prefix: str) -> Tuning | None:
+    if f"{prefix}tuning.temperature" not in arrays:
+        return None
+    level_factor = arrays[f"{prefix}tuning.level_factor"]
+    (temperature,) = vector(arrays[f"{prefix}tuning.temperature"], 1)
+    tuning = Tuning(
+        vector(level_factor, len(level_factor)), float(temperature), vector(arrays[f"{prefix}tuning.bias"], n_classes)
+    )
+    numbers = np.concatenate([tuning.level_factor, [tuning.temperature], np.exp(tuning.bias)])
+    require(bool((np.isfinite(numbers) & (numbers > 0)).all()), "the tuning is not sound")
+    return tuning
+
+
+def _structure(entry: dict[str, Any], names: tuple[str, ...]) -> Structure:
+    order = tuple(int(i) for i in entry["order"])
+    parents = tuple(tuple(int(p) for p in ps) for ps in entry["parents"])
+    require(len(parents) == len(names) and len(set(order)) == len(order), "the structure is not of these columns")
+    require(all(0 <= i < len(names) for i in order), "the structure names a column that is not there")
+    for position, i in enumerate(order):
+        before = order[:position]
+        require(all(p in before for p in parents[i]), f"column {i} has a parent that does not come before it")
+    return Structure(names, order, parents)
+
+
+def _tree(family: Family, arity: Sequence[int], prefix: str, arrays: dict[str, AnyArray]) -> ContextTree:
+    """A tree whose every index is in range; see :class:`CountTree` for what must hold."""
+    own = {name: arrays[prefix + name] for name in TREE_TYPES}
+    what = f"the tree of column {family.child} is not sound"
+    require(all(a.ndim == 1 and a.dtype == TREE_TYPES[name] for name, a in own.items()), what)
+    splits = (arity[-1], *(arity[p] for p in family.parents))
+    tree = CountTree(**{name: own[name] for name in TREE_ARRAYS}, arity=arity[family.child], splits=splits)
+    branch, n_nodes, n_cells = own["branch"], tree.n_nodes, tree.n_cells
+    lengths = {"branch": n_nodes, "absent": n_nodes, "cell_count": n_cells}
+    lengths |= {"cell_proba": n_cells, "level_ptr": len(family.parents) + 3, "cell_ptr": n_nodes + 1}
+    require(all(len(own[name]) == length for name, length in lengths.items()), what)
+    for pointers, end in ((tree.level_ptr, n_nodes), (tree.cell_ptr, n_cells)):
+        require(pointers[0] == 0 and pointers[-1] == end and bool((np.diff(pointers) >= 0).all()), what)
+    require(tree.level_ptr[1] == 1 and tree.parent[0] == -1, what)
+    for level, n_values in enumerate(splits, start=1):
+        nodes = slice(int(tree.level_ptr[level]), int(tree.level_ptr[level + 1]))
+        require(_within(tree.parent[nodes], tree.level_ptr[level - 1], tree.level_ptr[level]), what)
+        require(_within(branch[nodes], 0, n_values) and bool((np.diff(tree.parent[nodes]) >= 0).all()), what)
+    require(_within(tree.cell_value, 0, tree.arity), what)
+    below = slice(int(tree.cell_ptr[1]), None)
+    require(bool((tree.cell_parent[below] >= 0).all()), what)
+    require(all(bool(np.isfinite(own[name]).all()) for name in ("cell_count", "cell_proba", "absent")), what)
+    return ContextTree(family, branch, tree)
+
+
+def _within(values: AnyArray, low: Any, high: Any) -> bool:
+    return bool(((values >= low) & (values < high)).all())
+
+
+def plain(value: Any, name: str) -> Any:
+    """A parameter as JSON; smoothers and discretisers by class and parameters."""
+    if type(value).__name__ in PARTS:
+        return {
+            "object": type(value).__name__,
+            "params": {k: plain(v, f"{name}__{k}") for k, v in value.get_params().items()},
+        }
+    if isinstance(value, Structure):
+        return {
+            "object": "Structure",
+            "params": {"names": value.names, "order": value.order, "parents": value.parents},
+        }
+    if isinstance(value, dict):
+        return {"mapping": [[plain(k, name), plain(v, name)] for k, v in value.items()]}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(v, name) for v in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    raise TypeError(f"the parameter {name}={value!r} cannot be saved in a model file; pickle the model")
+
+
+def object_of(value: Any) -> Any:
+    """A parameter from JSON; only classes of a fixed table are made."""
+    if isinstance(value, list):
+        return [object_of(v) for v in value]
+    if not isinstance(value, dict):
+        return value
+    if "mapping" in value:
+        return {object_of(k): object_of(v) for k, v in value["mapping"]}
+    if value["object"] == "Structure":
+        p = value["params"]
+        return Structure(tuple(p["names"]), tuple(p["order"]), tuple(tuple(x) for x in p["parents"]))
+    params = {k: object_of(v) for k, v in value["params"].items()}
+    return PARTS[value["object"]](**{k: tuple(v) if isinstance(v, list) else v for k, v in params.items()})
+
+
+def labels_out(labels: AnyArray) -> dict[str, Any]:
+    """Class labels as JSON, with their type."""
+    kind = labels.dtype.kind
+    values = [value.item() if isinstance(value, np.generic) else value for value in labels.tolist()]
+    if kind not in LABEL_KINDS or not all(isinstance(value, (str, bool, int, float)) for value in values):
+        raise TypeError(f"classes such as {labels[0]!r} cannot be saved in a model file; make them text")
+    return {"dtype": labels.dtype.str if kind != "O" else "object", "values": values}
+
+
+def labels_in(entry: dict[str, Any]) -> AnyArray:
+    """Class labels from JSON."""
+    dtype = np.dtype(entry["dtype"])
+    if dtype.kind not in LABEL_KINDS:
+        raise ValueError(f"classes of type {dtype}")
+    return np.asarray(entry["values"], dtype=dtype)
+
+
+def column_out(column: ColumnCodec) -> dict[str, Any]:
+    """A column as JSON; the cut points of a number are an array."""
+    entry = {"name": column.name, "kind": column.kind, "has_missing": column.has_missing}
+    if isinstance(column, NumberCodec):
+        return {**entry, "n_bins": column.n_bins, "measure": column.measure}
+    return {**entry, "type": str(column.categories.type), "categories": column.categories.to_pylist()}
+
+
+def column_in(entry: dict[str, Any], cuts: AnyArray | None) -> ColumnCodec:
+    """A column from JSON and its cut points."""
+    if entry["kind"] == "number":
+        if cuts is None:
+            raise ValueError(f"column {entry['name']!r} has no cut points")
+        require(cuts.ndim == 1 and cuts.dtype == np.float64 and bool((np.diff(cuts) > 0).all()), "cuts do not ascend")
+        require(entry["n_bins"] in (0, len(cuts) + 1), f"column {entry['name']!r} has another number of bins")
+        require(entry["measure"] in get_args(Measure), f"column {entry['name']!r} measures something unknown")
+        return NumberCodec(str(entry["name"]), cuts, entry["n_bins"], bool(entry["has_missing"]), entry["measure"])
+    return CategoryCodec(str(entry["name"]), _categories(entry), bool(entry["has_missing"]))
+
+
+def _categories(entry: dict[str, Any]) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.types as t
+
+    types = {
+        "string": pa.string(),
+        "bool": pa.bool_(),
+        "int64": pa.int64(),
+        "double": pa.float64(),
+        "null": pa.null(),
+    }
+    categories = pa.array(entry["categories"], types[entry["type"]])
+    require(t.is_null(categories.type) or categories.null_count == 0, "a category is missing")
+    return categories
