@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from countwise.data.files import StreamSource, scan
     from countwise.data.source import Source
     from countwise.errors import ColumnTypeError, CountwiseError, DataError, MemoryLimitError, ModelFileError
-    from countwise.estimators import BNClassifier, KDBClassifier, NBClassifier, SKDBClassifier, TANClassifier
+    from countwise.estimators import (
+        AnDEClassifier,
+        BNClassifier,
+        ESKDBClassifier,
+        KDBClassifier,
+        KDFClassifier,
+        NBClassifier,
+        SKDBClassifier,
+        TANClassifier,
+    )
     from countwise.estimators.persist import load
     from countwise.infer.explain import Explanation
     from countwise.smooth import HDP, HLS, MLE, BDeu, HierarchicalDirichlet, Laplace, MBranch, MEstimate, Smoother
@@ -37,8 +46,11 @@ _HOMES = {
         "ModelFileError",
     ],
     "countwise.estimators": [
+        "AnDEClassifier",
         "BNClassifier",
+        "ESKDBClassifier",
         "KDBClassifier",
+        "KDFClassifier",
         "NBClassifier",
         "SKDBClassifier",
         "TANClassifier",
@@ -80,16 +92,19 @@ __all__ = [
     "HLS",
     "MDLP",
     "MLE",
+    "AnDEClassifier",
     "BDeu",
     "BNClassifier",
     "ColumnTypeError",
     "CountwiseError",
     "DataError",
+    "ESKDBClassifier",
     "EqualFrequency",
     "EqualWidth",
     "Explanation",
     "HierarchicalDirichlet",
     "KDBClassifier",
+    "KDFClassifier",
     "KMeansBins",
     "Laplace",
     "MBranch",
