@@ -2,8 +2,11 @@ import json
 
 import pyarrow as pa
 import pyarrow.parquet
+import pytest
 
 import countwise
+from countwise.estimators import persist
+from oracle.bags import Bag
 
 
 def test_text(run, model):
@@ -91,3 +94,24 @@ def test_tuning_is_shown_and_can_be_left_out(run):
     result = run(*fit, "--smoothing", "hls")
     assert result.exit_code == 0, result.stderr
     assert "HLS()" in run("inspect", "t.cw").stdout
+
+
+@pytest.fixture
+def bag(table, folder, monkeypatch):
+    monkeypatch.setitem(persist.MODELS, "Bag", Bag)
+    bag = Bag((2, 3, 4)).fit(table.drop_columns(["row", "label"]), table.column("label"))
+    bag.save(folder / "bag.cw")
+    return bag
+
+
+def test_ensembles(run, bag, table):
+    facts = json.loads(run("inspect", "bag.cw", "--json").stdout)
+    assert (facts["n_members"], facts["n_used"], facts["most_parents"]) == (3, 3, 2)
+    assert [a["members"] for a in facts["attributes"]] == [3, 3, 3]
+    text = run("inspect", "bag.cw").stdout
+    assert "3 members, 3 of 3 attributes used, at most 2 parents beside the class" in text
+    one = json.loads(run("inspect", "bag.cw", "--attribute", "size", "--json").stdout)
+    (cut,) = bag.members_[0].codec.columns[1].cuts  # the first member has two bins
+    low = sum(size <= cut for size in table.column("size").to_pylist())
+    assert [sum(row["counts"]) for row in one["table"] if row["value"].startswith("<=")] == [low]
+    assert "3 use it, with at most" in run("inspect", "bag.cw", "--attribute", "size").stdout

@@ -6,25 +6,44 @@ import numpy as np
 
 
 def describe(model: Any) -> dict[str, Any]:
-    """Kind, parameters, classes, attributes and their places in the network; public attributes only."""
-    columns, structure = model.codec_.columns, model.structure_
-    names = [column.name for column in columns]
-    place = {int(attribute): position for position, attribute in enumerate(structure.order)}
+    """Kind, parameters, classes, attributes and their places in the network; public attributes only.
+
+    An attribute of an ensemble has in their stead the number of members that use it and its most parents.
+    """
+    is_ensemble = hasattr(model, "members_")
+    structures = [member.structure for member in model.members_] if is_ensemble else [model.structure_]
     attributes = [
-        _column(column) | {"place": place.get(i), "parents": [names[int(parent)] for parent in structure.parents[i]]}
-        for i, column in enumerate(columns)
+        _column(column) | (_uses(i, structures) if is_ensemble else _place(i, model.structure_))
+        for i, column in enumerate(model.codec_.columns)
     ]
     return {
         "kind": type(model).__name__,
         "params": {key: _plain(value) for key, value in sorted(model.get_params(deep=False).items())},
         "classes": _plain(model.classes_),
         "class_counts": _plain(model.class_counts_),
-        "n_attributes": len(names),
-        "n_used": len(place),
+        "n_attributes": len(attributes),
+        "n_used": len({i for structure in structures for i in structure.order}),
+        "n_members": len(structures),
+        "most_parents": max((len(parents) for structure in structures for parents in structure.parents), default=0),
         "n_parameters": int(model.n_parameters_),
         "smoother": str(model.smoother_),
-        "tuning": _tuning(model.tuning_),
+        "tuning": _tuning(getattr(model, "tuning_", None)),
         "attributes": attributes,
+    }
+
+
+def _place(attribute: int, structure: Any) -> dict[str, Any]:
+    place = {int(i): position for position, i in enumerate(structure.order)}
+    return {
+        "place": place.get(attribute),
+        "parents": [structure.names[int(parent)] for parent in structure.parents[attribute]],
+    }
+
+
+def _uses(attribute: int, structures: list[Any]) -> dict[str, Any]:
+    return {
+        "members": sum(attribute in structure.order for structure in structures),
+        "most_parents": max(len(structure.parents[attribute]) for structure in structures),
     }
 
 
@@ -39,11 +58,17 @@ def _tuning(tuning: Any) -> dict[str, Any] | None:
 def value_counts(model: Any, attribute: int) -> list[dict[str, Any]]:
     """Rows (their weight) of each class with each of an attribute's values, the most frequent values first.
 
-    They are the class level of the attribute's count tree; none for an attribute that is left out.
+    They are the class level of the attribute's count tree; none for an attribute that is left out. Of an ensemble, it
+    is the tree of the first member that uses the attribute, whose bins they are.
     """
-    labels = model.codec_.columns[attribute].labels
+    codec, trees = model.codec_, getattr(model, "trees_", [])
+    for member in getattr(model, "members_", []):
+        if attribute in member.structure.order:
+            codec, trees = member.codec, member.trees
+            break
+    labels = codec.columns[attribute].labels
     table = np.zeros((len(labels), len(model.classes_)))
-    for tree in model.trees_:
+    for tree in trees:
         if tree.family.child == attribute:
             nodes = slice(*(int(i) for i in tree.counts.level_ptr[1:3]))
             for node in range(nodes.start, nodes.stop):
@@ -54,15 +79,15 @@ def value_counts(model: Any, attribute: int) -> list[dict[str, Any]]:
 
 
 def structure_line(facts: dict[str, Any]) -> str:
-    """One line about the network.
+    """One line about the network or the networks.
 
-    >>> attribute = {"place": 0, "parents": ["a", "b"]}
-    >>> structure_line({"n_used": 1, "n_attributes": 3, "attributes": [attribute]})
+    >>> structure_line({"n_used": 1, "n_attributes": 3, "n_members": 1, "most_parents": 2})
     '1 of 3 attributes used, at most 2 parents beside the class'
     """
-    most = max((len(attribute["parents"]) for attribute in facts["attributes"]), default=0)
+    most, members = facts["most_parents"], facts["n_members"]
     used = f"{facts['n_used']} of {facts['n_attributes']} attributes used"
-    return f"{used}, at most {most} parent{'s' * (most != 1)} beside the class"
+    line = f"{used}, at most {most} parent{'s' * (most != 1)} beside the class"
+    return line if members == 1 else f"{members} members, {line}"
 
 
 def _column(column: Any) -> dict[str, Any]:

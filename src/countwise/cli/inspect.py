@@ -73,15 +73,31 @@ def _show(facts: dict[str, Any], title: str) -> None:
     }
     for key, value in lines.items():
         console.print(f"{key:<12}{value}", markup=False, soft_wrap=True)
-    table = Table(box=None, pad_edge=False)
-    for name in ("place", "attribute", "kind", "values", "parents"):
-        table.add_column(name, justify="right" if name in {"place", "values"} else "left")
-    unused = len(facts["attributes"])
-    for a in sorted(facts["attributes"], key=lambda a: unused if a["place"] is None else a["place"]):
+    console.print()
+    console.print(_places(facts["attributes"]) if "place" in facts["attributes"][0] else _uses(facts["attributes"]))
+
+
+def _places(attributes: list[dict[str, Any]]) -> Table:
+    table = _table("place", "attribute", "kind", "values", "parents")
+    unused = len(attributes)
+    for a in sorted(attributes, key=lambda a: unused if a["place"] is None else a["place"]):
         place = "-" if a["place"] is None else str(a["place"] + 1)
         table.add_row(place, escape(a["name"]), a["kind"], str(a["n_values"]), escape(", ".join(a["parents"])))
-    console.print()
-    console.print(table)
+    return table
+
+
+def _uses(attributes: list[dict[str, Any]]) -> Table:
+    table = _table("members", "attribute", "kind", "values", "most parents")
+    for a in sorted(attributes, key=lambda a: -a["members"]):
+        table.add_row(str(a["members"]), escape(a["name"]), a["kind"], str(a["n_values"]), str(a["most_parents"]))
+    return table
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in names:
+        table.add_column(name, justify="left" if name in {"attribute", "kind", "parents"} else "right")
+    return table
 
 
 def _tuning(tuning: dict[str, Any] | None) -> str:
@@ -107,11 +123,13 @@ def _classes(facts: dict[str, Any]) -> str:
 def _show_attribute(attribute: dict[str, Any]) -> None:
     """What it is, and the rows of each class with each value: the top of its probability table."""
     console = _console()
-    is_used = attribute["place"] is not None
-    lines = {
-        "attribute": f"{attribute['name']} ({attribute['kind']}, {attribute['n_values']} values)",
-        "parents": ", ".join(["the class", *attribute["parents"]]) if is_used else "not used",
-    }
+    lines = {"attribute": f"{attribute['name']} ({attribute['kind']}, {attribute['n_values']} values)"}
+    if "members" in attribute:
+        is_used = attribute["members"] > 0
+        lines["members"] = f"{attribute['members']} use it, with at most {attribute['most_parents']} parents"
+    else:
+        is_used = attribute["place"] is not None
+        lines["parents"] = ", ".join(["the class", *attribute["parents"]]) if is_used else "not used"
     if "cuts" in attribute:
         lines["cuts"] = ", ".join(f"{cut:.6g}" for cut in attribute["cuts"]) or "none: one bin"
     for key, value in lines.items():
