@@ -37,9 +37,9 @@ class KDFClassifier(EnsembleClassifier):
     >>> model = cw.KDFClassifier(k=2).fit(X, y)
     >>> print(model.members_[0].structure)
     x0 <- class
-    x3 <- class, x0
-    x2 <- class, x3
-    x1 <- class, x3
+    x1 <- class, x0
+    x2 <- class, x0
+    x3 <- class, x2
 
     """
 

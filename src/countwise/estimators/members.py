@@ -102,7 +102,7 @@ def tree_bytes(families: Iterable[Family], arity: Sequence[int], n_classes: int,
     A level has no more contexts than rows, nor than there are combinations of values.
 
     >>> tree_bytes([Family(0, (1,))], [2, 3], 2, 1000)
-    2488
+    2408
     """
     total = 0
     for family in families:
