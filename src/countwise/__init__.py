@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from countwise import datasets, evaluate, plots
-    from countwise.data.discretise import MDLP, EqualFrequency, EqualWidth, KMeansBins, TreeBins
+    from countwise.data.discretise import MDLP, EqualFrequency, EqualWidth, KMeansBins, RandomMDLP, TreeBins
     from countwise.data.files import StreamSource, scan
     from countwise.data.source import Source
     from countwise.errors import ColumnTypeError, CountwiseError, DataError, MemoryLimitError, ModelFileError
-    from countwise.estimators import BNClassifier, KDBClassifier, NBClassifier, SKDBClassifier, TANClassifier
+    from countwise.estimators import (
+        AnDEClassifier,
+        BNClassifier,
+        ESKDBClassifier,
+        KDBClassifier,
+        KDFClassifier,
+        NBClassifier,
+        SKDBClassifier,
+        TANClassifier,
+    )
     from countwise.estimators.persist import load
     from countwise.infer.explain import Explanation
     from countwise.smooth import HDP, HLS, MLE, BDeu, HierarchicalDirichlet, Laplace, MBranch, MEstimate, Smoother
@@ -26,7 +35,7 @@ __version__ = "0.1.0"
 
 # Public names by the module that defines them; a module is imported when one of its names is first used.
 _HOMES = {
-    "countwise.data.discretise": ["MDLP", "EqualFrequency", "EqualWidth", "KMeansBins", "TreeBins"],
+    "countwise.data.discretise": ["MDLP", "EqualFrequency", "EqualWidth", "KMeansBins", "RandomMDLP", "TreeBins"],
     "countwise.data.files": ["StreamSource", "scan"],
     "countwise.data.source": ["Source"],
     "countwise.errors": [
@@ -37,8 +46,11 @@ _HOMES = {
         "ModelFileError",
     ],
     "countwise.estimators": [
+        "AnDEClassifier",
         "BNClassifier",
+        "ESKDBClassifier",
         "KDBClassifier",
+        "KDFClassifier",
         "NBClassifier",
         "SKDBClassifier",
         "TANClassifier",
@@ -80,16 +92,19 @@ __all__ = [
     "HLS",
     "MDLP",
     "MLE",
+    "AnDEClassifier",
     "BDeu",
     "BNClassifier",
     "ColumnTypeError",
     "CountwiseError",
     "DataError",
+    "ESKDBClassifier",
     "EqualFrequency",
     "EqualWidth",
     "Explanation",
     "HierarchicalDirichlet",
     "KDBClassifier",
+    "KDFClassifier",
     "KMeansBins",
     "Laplace",
     "MBranch",
@@ -97,6 +112,7 @@ __all__ = [
     "MemoryLimitError",
     "ModelFileError",
     "NBClassifier",
+    "RandomMDLP",
     "SKDBClassifier",
     "Smoother",
     "Source",

@@ -9,6 +9,7 @@
 #include "lookup.hpp"
 #include "mdlp.hpp"
 #include "pairs.hpp"
+#include "random_mdlp.hpp"
 
 using namespace nb::literals;
 
@@ -142,6 +143,13 @@ NB_MODULE(_kernels, m) {
         return column_cuts(values, classes, weights, n_classes, mdlp_cuts);
       },
       "values"_a, "classes"_a, "weights"_a.none(), "n_classes"_a);
+  m.def(
+      "random_mdlp_cuts",
+      [](In<double> values, In<int32_t> classes, std::optional<In<double>> weights, int32_t n_classes, uint64_t seed) {
+        return column_cuts(values, classes, weights, n_classes,
+                           [&](const auto& column, auto& cuts) { random_mdlp_cuts(column, seed, cuts); });
+      },
+      "values"_a, "classes"_a, "weights"_a.none(), "n_classes"_a, "seed"_a);
   m.def(
       "tree_cuts",
       [](In<double> values, In<int32_t> classes, std::optional<In<double>> weights, int32_t n_classes,

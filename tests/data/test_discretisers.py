@@ -15,6 +15,7 @@ from countwise.data.discretise import (
     EqualFrequency,
     EqualWidth,
     KMeansBins,
+    RandomMDLP,
     TreeBins,
     as_discretiser,
 )
@@ -23,6 +24,7 @@ from oracle.mdlp import tree_cuts
 
 VARIANTS = [
     MDLP(),
+    RandomMDLP(random_state=3),
     EqualWidth(n_bins=4),
     EqualFrequency(n_bins=4),
     EqualFrequency(n_bins="auto"),
@@ -159,7 +161,7 @@ def test_missing_values_do_not_move_the_cuts(discretiser):
     X = np.where(known, values, np.nan)[:, None]
     fitted = clone(discretiser).fit(X, classes, weights)
     np.testing.assert_array_equal(
-        fitted.cut_points_[0], discretiser.cuts(values[known], classes[known], weights[known], 4)
+        fitted.cut_points_[0], discretiser.for_column(0).cuts(values[known], classes[known], weights[known], 4)
     )
     all_missing = clone(discretiser).fit(np.full((6, 1), np.nan), [0, 1, 0, 1, 0, 1])
     assert all_missing.transform(np.array([[np.nan], [3.0]])).ravel().tolist() == [1 + 0, 0]
@@ -191,7 +193,7 @@ def test_infinite_values_name_the_column(discretiser):
         clone(discretiser).fit(X.to_numpy(), classes)
 
 
-@pytest.mark.parametrize("name", ["mdlp", "tree"])
+@pytest.mark.parametrize("name", ["mdlp", "random-mdlp", "tree"])
 def test_supervised_methods_need_classes(name):
     X = np.arange(20.0)[:, None]
     with pytest.raises(ValueError, match="requires y"):
@@ -210,7 +212,7 @@ def test_registry():
         assert type(as_discretiser(name)) is cls
     mine = EqualWidth(n_bins=3)
     assert as_discretiser(mine) is mine
-    with pytest.raises(DataError, match=r"'chimerge'.*mdlp, equal-width, equal-frequency, k-means, tree"):
+    with pytest.raises(DataError, match=r"'chimerge'.*mdlp, random-mdlp, equal-width, equal-frequency, k-means, tree"):
         as_discretiser("chimerge")
 
 
@@ -223,6 +225,8 @@ def test_registry():
         (KMeansBins(n_bins=True), "n_bins"),
         (TreeBins(max_depth=0), "max_depth"),
         (TreeBins(min_samples=-1), "min_samples"),
+        (RandomMDLP(random_state=-1), "random_state"),
+        (RandomMDLP(random_state=2**64), "random_state"),
     ],
 )
 def test_bad_parameters_are_named(discretiser, parameter):

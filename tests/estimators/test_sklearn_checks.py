@@ -11,6 +11,11 @@ ESTIMATORS = [
     cw.KDBClassifier(k=2),
     cw.SKDBClassifier(k=2),
     cw.BNClassifier(),
+    cw.ESKDBClassifier(n_estimators=3, k=2),
+    cw.ESKDBClassifier(n_estimators=3, k=2, member_weights="loo", random_parents=True),
+    cw.KDFClassifier(),
+    cw.AnDEClassifier(),
+    cw.AnDEClassifier(n=2),
     cw.NBClassifier(smoothing="m-branch", discretiser="equal-frequency"),
 ]
 

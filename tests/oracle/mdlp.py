@@ -14,15 +14,19 @@ def entropy_bits(counts):
     return sum(-c * log2(c / total) for c in counts if c > 0)
 
 
-def passes_mdl(left, right):
-    """Fayyad and Irani's criterion, eq. 37 and 38 of paper 004, times N."""
+def mdl_excess(left, right):
+    """Gain less threshold of Fayyad and Irani's criterion, eq. 37 and 38 of paper 004, times N."""
     whole = left + right
     n = whole.sum()
     k, k1, k2 = ((part > 0).sum() for part in (whole, left, right))
     ent, ent1, ent2 = (entropy_bits(part) / part.sum() for part in (whole, left, right))
     gain = n * ent - left.sum() * ent1 - right.sum() * ent2
     delta = log2(3 ** int(k) - 2) - (k * ent - k1 * ent1 - k2 * ent2)
-    return gain > log2(max(n - 1, 1)) + delta
+    return gain - log2(max(n - 1, 1)) - delta
+
+
+def passes_mdl(left, right):
+    return mdl_excess(left, right) > 0
 
 
 def best_cut(values, classes, weights, min_weight=0.0):
@@ -69,3 +73,36 @@ def tree_cuts(values, classes, weights, max_depth, min_weight, prune):
     )
     keep = not prune or low or high or passes_mdl(*found[1:])
     return [*low, found[0], *high] if keep else []
+
+
+def cut_chances(values, classes, weights=None, first=True):
+    """{cut: probability} of the one cut that Algorithm 11 of paper 004 draws of these rows; {} if it draws none."""
+    values, classes, weights = _rows(values, classes, weights)
+    excess, gain = {}, {}
+    for lo, hi in pairwise(np.unique(values)):
+        left, right = (np.bincount(classes[s], weights[s], max(classes) + 1) for s in (values <= lo, values > lo))
+        excess[(lo + hi) / 2] = max(mdl_excess(left, right), 0.0)
+        saved = entropy_bits(left + right) - entropy_bits(left) - entropy_bits(right)
+        gain[(lo + hi) / 2] = saved if saved > TIE else 0.0
+    worth = excess if sum(excess.values()) > 0 else gain if first else {}
+    return {cut: w / sum(worth.values()) for cut, w in worth.items() if w > 0}
+
+
+def chance_of(cuts, values, classes, weights=None, first=True):
+    """The probability that Algorithm 11 ends with exactly these cuts, whichever of them was drawn first."""
+    values, classes, weights = _rows(values, classes, weights)
+    chances = cut_chances(values, classes, weights, first) if len(values) else {}
+    if not cuts:
+        return 0.0 if chances else 1.0
+    total = 0.0
+    for cut in cuts:
+        low, high = _halves(values, classes, weights, cut)
+        below, above = [c for c in cuts if c < cut], [c for c in cuts if c > cut]
+        pays = first is False or _pays(values, classes, weights)
+        rest = chance_of(below, *low, False) * chance_of(above, *high, False) if pays else float(not below + above)
+        total += chances.get(cut, 0.0) * rest
+    return total
+
+
+def _pays(values, classes, weights):
+    return bool(cut_chances(values, classes, weights, first=False))

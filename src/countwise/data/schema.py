@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from countwise.data.codec import CategoryCodec, Codec, ColumnCodec, NumberCodec, infinite_value
+from countwise.data.codec import CategoryCodec, Codec, NumberCodec, infinite_value
 from countwise.data.columns import Kind, Measure, RawColumn, as_categories, as_numbers, kind_of, measure_of
 from countwise.data.discretise import Discretiser
 from countwise.data.sketch import ClassSketch, sketch_capacity
@@ -194,21 +194,57 @@ class NumberStats:
             sketch.update(values[rows], classes[rows], None if weights is None else weights[rows])
         self.waiting = [(values[end:], classes[end:], None if weights is None else weights[end:])]
 
-    def codec(self, discretiser: Discretiser, n_classes: int) -> NumberCodec:
-        """Cut points from what was seen."""
+    def close(self) -> None:
+        """No more batches will come."""
         if self.sketch is not None:
             self._feed(self.sketch, last=True)
             self.items = self.sketch.items()
+
+    def codec(self, discretiser: Discretiser, n_classes: int) -> NumberCodec:
+        """Cut points from what was seen."""
         assert self.items is not None
         values, classes, weights = self.items
         cuts = np.asarray(discretiser.cuts(values, classes.astype(np.int32), weights, n_classes), np.float64)
         return NumberCodec(self.name, cuts, len(cuts) + 1 if len(values) else 0, self.has_missing, self.measure)
 
 
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What one pass found of every column: enough for any number of codecs."""
+
+    columns: list[CategoryStats | NumberStats]
+    target: CategoryCodec
+    classes: Any
+    n_rows: int
+    rank_error: float
+
+    def codecs(self, discretisers: Sequence[Discretiser], threads: int) -> list[Codec]:
+        """A codec for each discretiser; they share those of the categories."""
+        numbers = [i for i, column in enumerate(self.columns) if isinstance(column, NumberStats)]
+        categories = [column.codec() if isinstance(column, CategoryStats) else None for column in self.columns]
+
+        def number_codec(job: tuple[Discretiser, int]) -> NumberCodec:
+            discretiser, position = job
+            column = self.columns[position]
+            assert isinstance(column, NumberStats)
+            return column.codec(discretiser.for_column(position), len(self.classes))
+
+        jobs = [(discretiser, i) for discretiser in discretisers for i in numbers]
+        made = iter(thread_map(number_codec, jobs, threads))
+        return [Codec(tuple(known or next(made) for known in categories), self.classes) for _ in discretisers]
+
+
 def learn_schema(
     source: Source, discretiser: Discretiser, categorical: CategoricalSpec = "from_dtype", threads: int = 1
 ) -> Schema:
     """One pass over a source that has a target. In memory the target is codes already, see ``MemorySource``."""
+    summary = summarise(source, categorical, threads)
+    (codec,) = summary.codecs([discretiser], threads)
+    return Schema(codec, summary.target, summary.n_rows, summary.rank_error)
+
+
+def summarise(source: Source, categorical: CategoricalSpec = "from_dtype", threads: int = 1) -> Summary:
+    """The pass of :func:`learn_schema`."""
     target, n_rows, total_weight = CategoryStats(source.target or "y"), 0, 0.0
     stats: list[CategoryStats | NumberStats] = []
     seen: dict[Any, int] = {}  # classes by first appearance: sketches number them so
@@ -230,9 +266,10 @@ def learn_schema(
         raise DataError("the table has no rows (with a positive weight)")
     target_codec = target.codec()
     classes_array = _class_labels(target_codec)
-    columns = _codecs(stats, discretiser, len(seen), threads)
-    errors = [s.sketch.rank_error / max(total_weight, 1) for s in stats if isinstance(s, NumberStats) and s.sketch]
-    return Schema(Codec(tuple(columns), classes_array), target_codec, n_rows, max(errors, default=0.0))
+    numbers = [stat for stat in stats if isinstance(stat, NumberStats)]
+    thread_map(lambda stat: stat.close(), numbers, threads)
+    errors = [stat.sketch.rank_error / max(total_weight, 1) for stat in numbers if stat.sketch]
+    return Summary(stats, target_codec, classes_array, n_rows, max(errors, default=0.0))
 
 
 def _new_stats(source: Source, batch: RawBatch, categorical: CategoricalSpec) -> list[CategoryStats | NumberStats]:
@@ -269,16 +306,6 @@ def _update_all(stats: Iterable[CategoryStats | NumberStats], batch: RawBatch, c
             stat.update(column, classes, batch.weights)
 
     thread_map(update, zip(stats, batch.columns, strict=True), threads)
-
-
-def _codecs(
-    stats: list[CategoryStats | NumberStats], discretiser: Discretiser, n_classes: int, threads: int
-) -> list[ColumnCodec]:
-    return thread_map(
-        lambda stat: stat.codec() if isinstance(stat, CategoryStats) else stat.codec(discretiser, n_classes),
-        stats,
-        threads,
-    )
 
 
 def check_target_complete(target: RawColumn, name: str) -> None:

@@ -1,19 +1,25 @@
 """Thin scikit-learn classes, by name."""
 
+from countwise.estimators.ande import AnDEClassifier
 from countwise.estimators.base import CountClassifier
 from countwise.estimators.ensemble import EnsembleClassifier
+from countwise.estimators.eskdb import ESKDBClassifier
 from countwise.estimators.given import BNClassifier
 from countwise.estimators.kdb import KDBClassifier
+from countwise.estimators.kdf import KDFClassifier
 from countwise.estimators.nb import NBClassifier
 from countwise.estimators.network import NetworkClassifier
 from countwise.estimators.skdb import SKDBClassifier
 from countwise.estimators.tan import TANClassifier
 
 __all__ = [
+    "AnDEClassifier",
     "BNClassifier",
     "CountClassifier",
+    "ESKDBClassifier",
     "EnsembleClassifier",
     "KDBClassifier",
+    "KDFClassifier",
     "NBClassifier",
     "NetworkClassifier",
     "SKDBClassifier",

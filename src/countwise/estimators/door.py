@@ -47,6 +47,12 @@ def memory_bytes(max_memory: int | float | str | None) -> int:
     return int(size)
 
 
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Refuse a parameter that is no whole number, or too small a one."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise DataError(f"{name} must be a whole number >= {least}, got {value!r}")
+
+
 def seed_of(random_state: Any) -> int:
     """``random_state`` as a number; None is 0, so that results repeat."""
     if random_state is None:
@@ -60,8 +66,7 @@ def wants_tuning(tune: Any, tune_rows: Any, smoother: Smoother) -> bool:
     """What ``tune`` means for this smoother; "auto" tunes where it can."""
     if tune not in ("auto", "loo", None):
         raise DataError(f"tune={tune!r} is not known; choose 'auto', 'loo' or None")
-    if not isinstance(tune_rows, Integral) or isinstance(tune_rows, bool) or tune_rows < 1:
-        raise DataError(f"tune_rows must be a whole number >= 1, got {tune_rows!r}")
+    check_whole("tune_rows", tune_rows, 1)
     possible = isinstance(smoother, HDP) and smoother.method == "vb" and smoother.tying in ("level", "single")
     if tune == "loo" and not possible:
         raise DataError(

@@ -23,7 +23,8 @@ from countwise.infer.ensemble import Combine, Ensemble, LogWeight, Member
 from countwise.infer.ensemble_limits import EnsembleSpread
 from countwise.infer.network import Parameters, smooth_network
 from countwise.parallel import n_threads
-from countwise.tree.context import ContextTree, build_trees, merge_all
+from countwise.smooth import Smoothed
+from countwise.tree.context import ContextTree, Family, build_trees, merge_all
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +83,15 @@ class EnsembleClassifier(CountClassifier):
         self._derived = Derived(self._parameters)  # smoothed now, so that what fails fails in fit
 
     def _add_counts(self, batch: CodedBatch, threads: int) -> None:
-        n_classes, added = len(self.classes_), []
+        built: dict[tuple[int, Family], ContextTree] = {}  # by codec: members of one codec may share trees
         for member in self.members_:
+            codec = id(member.codec)
+            families = [family for family in member.structure.families if (codec, family) not in built]
             own = coarsening(self.codec_, member.codec).recode(batch, threads)
-            added.append(build_trees(own, member.structure.families, member.codec.arity, n_classes, threads))
-        self._merge_trees(added, threads)
+            trees = build_trees(own, families, member.codec.arity, len(self.classes_), threads)
+            built |= {(codec, tree.family): tree for tree in trees}
+        keys = [[(id(member.codec), family) for family in member.structure.families] for member in self.members_]
+        self._merge_trees([[built[key] for key in own] for own in keys], threads)
 
     def merge(self, other: EnsembleClassifier) -> Self:
         """Add the counts of a model of the same codec and members, trained on other rows."""
@@ -100,9 +105,13 @@ class EnsembleClassifier(CountClassifier):
         return self
 
     def _merge_trees(self, added: Sequence[list[ContextTree]], threads: int) -> None:
+        pairs = [list(zip(own.trees, trees, strict=True)) for own, trees in zip(self.members_, added, strict=True)]
+        distinct = {(id(a), id(b)): (a, b) for own in pairs for a, b in own}
+        sums = merge_all([a for a, _ in distinct.values()], [b for _, b in distinct.values()], 1.0, threads)
+        merged = dict(zip(distinct, sums, strict=True))
         self.members_ = [
-            replace(member, trees=merge_all(member.trees, trees, 1.0, threads))
-            for member, trees in zip(self.members_, added, strict=True)
+            replace(member, trees=[merged[id(a), id(b)] for a, b in own])
+            for member, own in zip(self.members_, pairs, strict=True)
         ]
 
     @property
@@ -116,10 +125,10 @@ class EnsembleClassifier(CountClassifier):
         check_is_fitted(self, "codec_")
         if self._derived.parameters is None:
             seeds = np.random.SeedSequence(seed_of(self.random_state)).generate_state(len(self.members_))
+            counts, smoother, threads = self.class_counts_, self.smoother_, n_threads(self.n_jobs)
+            done: dict[int, Smoothed] = {}  # a tree that members share is smoothed once
             self._derived.parameters = [
-                smooth_network(
-                    member.trees, self.class_counts_, self.smoother_, int(seed), n_threads(self.n_jobs), member.tuning
-                )
+                smooth_network(member.trees, counts, smoother, int(seed), threads, member.tuning, done)
                 for member, seed in zip(self.members_, seeds, strict=True)
             ]
         return self._derived.parameters

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 from countwise.data.coded import CodedData
-from countwise.errors import DataError
-from countwise.estimators.door import memory_bytes
+from countwise.estimators.door import check_whole, memory_bytes
 from countwise.estimators.network import NetworkClassifier
 from countwise.parallel import n_threads
 from countwise.stats.information import conditional_mutual_information, mutual_information
@@ -50,8 +48,7 @@ class KDBClassifier(NetworkClassifier):
         self.order = order
 
     def _check_params(self) -> None:
-        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 0:
-            raise DataError(f"k must be a whole number >= 0, got {self.k!r}")
+        check_whole("k", self.k, 0)
 
     def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:
         order = None if self.order is None else check_order(names, self.order)

@@ -13,6 +13,10 @@ NETWORKS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     **{f"kdb{k}": ("KDBClassifier", {"k": k}) for k in range(1, 6)},
     "skdb": ("SKDBClassifier", {}),
     **{f"skdb{k}": ("SKDBClassifier", {"k": k}) for k in range(1, 6)},
+    "eskdb": ("ESKDBClassifier", {}),
+    "kdf": ("KDFClassifier", {}),
+    "aode": ("AnDEClassifier", {"n": 1}),
+    "a2de": ("AnDEClassifier", {"n": 2}),
 }
 
 # Without one of these a model has its defaults, which today are those of "tuned".
@@ -25,7 +29,7 @@ SMOOTHINGS: Final[Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any]]]
     "mbranch": ("MBranch", {}, {}),
     "bdeu1": ("BDeu", {"iss": 1.0}, {}),
     "bdeu10": ("BDeu", {"iss": 10.0}, {}),
-    "m": ("MEstimate", {"m": "holdout"}, {}),  # m chosen on held-out rows: paper 000, section 6.1
+    "m": ("MEstimate", {"m": "holdout"}, {}),  # m chosen on held-out rows: paper 000, section 6.1; ensembles take 1
     "laplace": ("Laplace", {}, {}),
     "mle": ("MLE", {}, {}),
 }
@@ -36,6 +40,8 @@ def make(name: str, params: Mapping[str, Any] | None = None) -> Any:
 
     >>> make("kdb3-hdp", {"n_jobs": 2})
     KDBClassifier(k=3, n_jobs=2, smoothing=HDP(), tune=None)
+    >>> make("eskdb-m")
+    ESKDBClassifier(smoothing=MEstimate())
     """
     import countwise
 
@@ -45,17 +51,28 @@ def make(name: str, params: Mapping[str, Any] | None = None) -> Any:
         error.add_note(f"a smoothing may follow, as in tan-hdp: {', '.join(SMOOTHINGS)}")
         raise error
     class_name, own = NETWORKS[network]
-    settings = dict(own)
+    model = getattr(countwise, class_name)(**own)
+    known = model.get_params()
     if smoothing:
         smoother, arguments, others = SMOOTHINGS[smoothing]
-        settings |= {"smoothing": getattr(countwise, smoother)(**arguments)} | dict(others)
-    model = getattr(countwise, class_name)(**settings)
-    known = model.get_params()
+        if "tune" not in known:
+            arguments, others = _without_tuning(name, arguments, others)
+        model.set_params(smoothing=getattr(countwise, smoother)(**arguments), **others)
+        known = model.get_params()
     for key, value in (params or {}).items():
         if key not in known:
             raise DataError(f"{name} has no parameter {key!r}; it has {', '.join(sorted(known))}")
         model.set_params(**{key: value})
     return model
+
+
+def _without_tuning(
+    name: str, arguments: Mapping[str, Any], others: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """What a smoothing means for ensembles, which hold no rows out: not tuned, and m-estimates with m = 1."""
+    if others.get("tune") is not None:
+        raise DataError(f"model {name!r}: an ensemble of networks is not tuned; use {name.partition('-')[0]}-hdp")
+    return {key: 1.0 if value == "holdout" else value for key, value in arguments.items()}, {}
 
 
 def constant(text: str) -> Any:

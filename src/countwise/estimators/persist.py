@@ -12,8 +12,10 @@ from countwise.data.coarse import joined_codec
 from countwise.data.codec import Codec, NumberCodec, same_column
 from countwise.dtypes import AnyArray
 from countwise.errors import ModelFileError
+from countwise.estimators.ande import AnDEClassifier
 from countwise.estimators.base import CountClassifier, Derived
 from countwise.estimators.ensemble import EnsembleClassifier
+from countwise.estimators.eskdb import ESKDBClassifier
 from countwise.estimators.file_parts import (
     column_in,
     column_out,
@@ -29,6 +31,7 @@ from countwise.estimators.file_parts import (
 )
 from countwise.estimators.given import BNClassifier
 from countwise.estimators.kdb import KDBClassifier
+from countwise.estimators.kdf import KDFClassifier
 from countwise.estimators.nb import NBClassifier
 from countwise.estimators.network import NetworkClassifier
 from countwise.estimators.skdb import SKDBClassifier
@@ -39,7 +42,17 @@ from countwise.model_file import read_model_file, write_model_file
 from countwise.smooth import as_smoother
 
 MODELS: dict[str, type[CountClassifier]] = {
-    c.__name__: c for c in (NBClassifier, TANClassifier, KDBClassifier, SKDBClassifier, BNClassifier)
+    c.__name__: c
+    for c in (
+        NBClassifier,
+        TANClassifier,
+        KDBClassifier,
+        SKDBClassifier,
+        BNClassifier,
+        ESKDBClassifier,
+        KDFClassifier,
+        AnDEClassifier,
+    )
 }
 LEARNED = (
     "n_attributes_",

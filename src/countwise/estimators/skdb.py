@@ -9,9 +9,21 @@ from countwise.dtypes import FloatArray
 from countwise.errors import DataError
 from countwise.estimators.kdb import KDBClassifier
 from countwise.parallel import n_threads
-from countwise.smooth import MEstimate
+from countwise.smooth import MEstimate, Smoother
 from countwise.structure import LOSSES, LossName, Structure, select
 from countwise.tree.context import ContextTree, cut_tree
+
+
+def selecting_m(smoothing: str | Smoother) -> float:
+    """The m of the m-estimates that select: that of the smoothing, where it is a number, or else 1."""
+    given = isinstance(smoothing, MEstimate) and smoothing.m not in ("holdout", 0)
+    return float(smoothing.m) if given else 1.0  # type: ignore[union-attr]
+
+
+def check_loss(loss: str) -> None:
+    """Refuse a loss that selection does not know."""
+    if loss not in LOSSES:
+        raise DataError(f"loss={loss!r} is not known; choose one of {', '.join(LOSSES)}")
 
 
 class SKDBClassifier(KDBClassifier):
@@ -60,8 +72,7 @@ class SKDBClassifier(KDBClassifier):
     def _select(
         self, data: CodedData, structure: Structure, trees: list[ContextTree], class_counts: FloatArray
     ) -> tuple[Structure, list[ContextTree], dict[str, Any]]:
-        smoother = self.smoothing
-        m = float(smoother.m) if isinstance(smoother, MEstimate) and smoother.m not in ("holdout", 0) else 1.0
+        m = selecting_m(self.smoothing)
         chosen = select(data, trees, class_counts, self.k, self.loss, m, n_threads(self.n_jobs))
         kept = [cut_tree(tree, chosen.k) for tree in trees[: chosen.n_attributes]]
         learned = {"n_attributes_": chosen.n_attributes, "k_": chosen.k, "loss_surface_": chosen.surface}
@@ -69,5 +80,4 @@ class SKDBClassifier(KDBClassifier):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if self.loss not in LOSSES:
-            raise DataError(f"loss={self.loss!r} is not known; choose one of {', '.join(LOSSES)}")
+        check_loss(self.loss)

@@ -39,8 +39,13 @@ def smooth_network(
     seed: int,
     threads: int,
     tuning: Tuning | None = None,
+    done: dict[int, Smoothed] | None = None,
 ) -> Parameters:
-    """Smooth every tree; each has its own seed, spawned by position. ``tuning`` is for HDP smoothing."""
+    """Smooth every tree; each has its own seed, spawned by position. ``tuning`` is for HDP smoothing.
+
+    ``done``, by the identity of trees, holds what networks before this one have smoothed, and takes what is new.
+    """
+    done = {} if done is None or tuning is not None else done
     if not smoother.is_slow and sum(tree.counts.n_cells for tree in trees) < THREADED_CELLS:
         threads = 1
     prior = single_node(class_counts)
@@ -48,8 +53,10 @@ def smooth_network(
 
     def smooth_tree(job: tuple[ContextTree, np.integer]) -> Smoothed:
         counts = job[0].counts
-        if tuning is None:
-            smoothed = smoother.smooth(counts, int(job[1]))
+        if id(job[0]) in done:
+            smoothed = done[id(job[0])]
+        elif tuning is None:
+            smoothed = done[id(job[0])] = smoother.smooth(counts, int(job[1]))
         else:
             assert isinstance(smoother, HDP)
             smoothed = smoother.fit_tree(counts).smoothed(counts, tuning.factor_of(counts.level))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from countwise import _kernels
 from countwise.data.coded import CodedBatch, CodedData
+from countwise.data.passes import Steps, run
 from countwise.dtypes import FloatArray
 from countwise.errors import MemoryLimitError, size_text
 from countwise.parallel import thread_map
@@ -81,6 +83,11 @@ def plan_pairs(
 
 def pair_statistics(data: CodedData, threads: int, max_memory: int) -> PairStatistics:
     """Count all pairs. A second pass is taken only where the tables would not fit, and is announced."""
+    return run(data, pair_steps(data, threads, max_memory), threads)
+
+
+def pair_steps(data: CodedData, threads: int, max_memory: int) -> Steps[PairStatistics]:
+    """The passes of :func:`pair_statistics`."""
     weighted = data.weighted or data.n_rows > UINT32_ROWS
     n = len(data.arity)
     plan = plan_pairs(data.arity, data.n_classes, weighted, max_memory, data.names)
@@ -92,27 +99,22 @@ def pair_statistics(data: CodedData, threads: int, max_memory: int) -> PairStati
             ResourceWarning,
             stacklevel=3,
         )
-    singles = [np.zeros((arity, data.n_classes)) for arity in data.arity]
+    singles = _Singles(data)
     joint = np.zeros((n, n))
     # One pass over narrow attributes alone: their own counts are margins of the pairs'.
     margins = len(plan.narrow) == n > 1 and len(plan.passes) == 1
     for number in range(n_passes):
-        dense = _DensePairs(data, plan, plan.passes[number], weighted) if number < len(plan.passes) else None
-        sparse = _SparsePairs(data, groups[number]) if number < len(groups) else None
-        for batch in data.batches("counting pairs"):
-            if number == 0 and not margins:
-                _add_singles(batch, data.n_classes, singles)
-            if dense:
-                dense.add(batch, threads)
-            if sparse:
-                sparse.add(batch, threads)
-        if dense:
-            dense.finish(joint, threads)
-            if margins:
-                singles = dense.margins(data)
-        if sparse:
-            sparse.finish(joint)
-    return _statistics(singles, joint + joint.T)
+        tables: list[_DensePairs | _SparsePairs] = []
+        if number < len(plan.passes):
+            tables.append(_DensePairs(data, plan, plan.passes[number], weighted))
+        if number < len(groups):
+            tables.append(_SparsePairs(data, groups[number]))
+        yield _PairCounter([*tables, singles] if number == 0 and not margins else tables)
+        for table in tables:
+            table.finish(joint, threads)
+            if margins and isinstance(table, _DensePairs):
+                singles.tables = table.margins(data)
+    return _statistics(singles.tables, joint + joint.T)
 
 
 def _statistics(singles: list[FloatArray], joint: FloatArray) -> PairStatistics:
@@ -126,11 +128,44 @@ def _statistics(singles: list[FloatArray], joint: FloatArray) -> PairStatistics:
     )
 
 
-def _add_singles(batch: CodedBatch, n_classes: int, out: list[FloatArray]) -> None:
-    assert batch.target is not None
-    for codes, table in zip(batch.codes, out, strict=True):
-        key = codes.astype(np.int64) * n_classes + batch.target
-        np.add(table, np.bincount(key, batch.weights, minlength=table.size).reshape(table.shape), out=table)
+class _PairCounter:
+    """All tables of one pass."""
+
+    label = "counting pairs"
+
+    def __init__(self, tables: Sequence[_DensePairs | _SparsePairs | _Singles]) -> None:
+        self.tables = tables
+
+    def add(self, batch: CodedBatch, threads: int) -> None:
+        for table in self.tables:
+            table.add(batch, threads)
+
+    def clear(self) -> None:
+        for table in self.tables:
+            table.clear()
+
+    @property
+    def nbytes(self) -> int:
+        return sum(table.nbytes for table in self.tables)
+
+
+class _Singles:
+    """Counts of (x_i, y) of every attribute."""
+
+    nbytes = 0  # nothing beside those of the pairs
+
+    def __init__(self, data: CodedData) -> None:
+        self.tables = [np.zeros((arity, data.n_classes)) for arity in data.arity]
+
+    def add(self, batch: CodedBatch, threads: int) -> None:
+        assert batch.target is not None
+        for codes, table in zip(batch.codes, self.tables, strict=True):
+            key = codes.astype(np.int64) * table.shape[1] + batch.target
+            np.add(table, np.bincount(key, batch.weights, minlength=table.size).reshape(table.shape), out=table)
+
+    def clear(self) -> None:
+        for table in self.tables:
+            table.fill(0)
 
 
 class _DensePairs:
@@ -148,6 +183,13 @@ class _DensePairs:
         else:
             weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
             _kernels.count_pairs_weighted(self.layout, codes, batch.target, weights, threads, self.counts)
+
+    def clear(self) -> None:
+        self.counts.fill(0)
+
+    @property
+    def nbytes(self) -> int:
+        return self.counts.nbytes
 
     def finish(self, joint: FloatArray, threads: int) -> None:
         part = np.zeros((len(self.columns), len(self.columns)))
@@ -167,8 +209,15 @@ class _SparsePairs:
 
     def __init__(self, data: CodedData, pairs: list[tuple[int, int]]) -> None:
         self.data, self.pairs = data, pairs
-        self.keys = [np.zeros(0, np.uint64) for _ in pairs]
-        self.counts = [np.zeros(0) for _ in pairs]
+        self.clear()
+
+    def clear(self) -> None:
+        self.keys = [np.zeros(0, np.uint64) for _ in self.pairs]
+        self.counts = [np.zeros(0) for _ in self.pairs]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(keys.nbytes + counts.nbytes for keys, counts in zip(self.keys, self.counts, strict=True))
 
     def add(self, batch: CodedBatch, threads: int) -> None:
         def one(position: int) -> None:
@@ -184,7 +233,7 @@ class _SparsePairs:
 
         thread_map(one, range(len(self.pairs)), threads)
 
-    def finish(self, joint: FloatArray) -> None:
+    def finish(self, joint: FloatArray, threads: int) -> None:
         for (i, j), counts in zip(self.pairs, self.counts, strict=True):
             joint[i, j] += xlogx_sum(counts)
 

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from countwise import _kernels
-from countwise.data.coded import CodedData
+from countwise.data.coded import CodedBatch, CodedData
 from countwise.dtypes import FloatArray
 from countwise.parallel import thread_map
 from countwise.tree.context import ContextTree
@@ -56,34 +56,73 @@ def select(
     Fewer attributes, then fewer parents win ties. Losses are added as whole numbers, so the
     result does not depend on the order of the rows.
     """
-    leave_one_out = _kernels.LeaveOneOut(class_counts, k + 1, m, len(trees))
+    counter = LeaveOneOut(data, trees, class_counts, k, loss, m, threads)
+    for batch in data.batches(counter.label):
+        counter.add(batch, threads)
+    return counter.selection()
 
-    def set_counts(position: int) -> None:
-        tree = trees[position]
-        leave_one_out.set(
-            position,
-            tree.family.child,
-            list(tree.family.parents),
-            data.arity,
-            data.n_classes,
-            tree.kernel_arrays,
-            tree.counts.cell_count,
-            tree.counts.total,
-        )
 
-    thread_map(set_counts, range(len(trees)), threads)
-    shape = (len(trees) + 1, k + 1)
-    scale = weight_scale(float(class_counts.sum()))
-    total = np.zeros(shape, object)  # Python integers: no overflow, however many rows
-    for batch in data.batches("leaving one out"):
-        part = np.zeros(shape, np.int64)
-        leave_one_out.losses(
-            batch.codes, data.arity, batch.target, batch.weights, LOSSES[loss], scale, threads, part.reshape(-1)
+class LeaveOneOut:
+    """The losses of all sub-models, in one pass; see :func:`select`."""
+
+    label = "leaving one out"
+
+    def __init__(
+        self,
+        data: CodedData,
+        trees: Sequence[ContextTree],
+        class_counts: FloatArray,
+        k: int,
+        loss: LossName,
+        m: float,
+        threads: int,
+    ) -> None:
+        self.arity, self.loss, self.total_weight = data.arity, loss, float(class_counts.sum())
+        self.scale = weight_scale(self.total_weight)
+        self.nbytes = sum(tree.nbytes for tree in trees)
+        self.kernel = _kernels.LeaveOneOut(class_counts, k + 1, m, len(trees))
+        self.shape = (len(trees) + 1, k + 1)
+        self.clear()
+
+        def set_counts(position: int) -> None:
+            tree = trees[position]
+            self.kernel.set(
+                position,
+                tree.family.child,
+                list(tree.family.parents),
+                data.arity,
+                data.n_classes,
+                tree.kernel_arrays,
+                tree.counts.cell_count,
+                tree.counts.total,
+            )
+
+        thread_map(set_counts, range(len(trees)), threads)
+
+    def clear(self) -> None:
+        """As if there had been no rows."""
+        self.total = np.zeros(self.shape, object)  # Python integers: no overflow, however many rows
+
+    def add(self, batch: CodedBatch, threads: int) -> None:
+        """Add the losses of some rows."""
+        part = np.zeros(self.shape, np.int64)
+        self.kernel.losses(
+            batch.codes,
+            self.arity,
+            batch.target,
+            batch.weights,
+            LOSSES[self.loss],
+            self.scale,
+            threads,
+            part.reshape(-1),
         )
-        total += part
-    best = (0, 0)
-    for position in np.ndindex(shape):
-        if total[position] < total[best]:
-            best = position
-    mean = (total / (_kernels.LOSS_UNIT * scale * class_counts.sum())).astype(np.float64)
-    return Selection(best[0], best[1], np.sqrt(mean) if loss == "rmse" else mean)
+        self.total += part
+
+    def selection(self) -> Selection:
+        """The best sub-model."""
+        best = (0, 0)
+        for position in np.ndindex(self.shape):
+            if self.total[position] < self.total[best]:
+                best = position
+        mean = (self.total / (_kernels.LOSS_UNIT * self.scale * self.total_weight)).astype(np.float64)
+        return Selection(best[0], best[1], np.sqrt(mean) if self.loss == "rmse" else mean)

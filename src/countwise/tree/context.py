@@ -130,6 +130,46 @@ class TreeSum:
         return sum(tree.nbytes for tree in self.trees)
 
 
+class TreeCounter:
+    """The trees of all families and the class counts, in one pass. ``watch`` sees each batch go by."""
+
+    label = "counting contexts"
+
+    def __init__(
+        self,
+        data: CodedData,
+        families: Sequence[Family],
+        threads: int,
+        max_memory: int,
+        watch: Callable[[CodedBatch], None] | None = None,
+    ) -> None:
+        self.data, self.families, self.threads, self.max_memory, self.watch = data, families, threads, max_memory, watch
+        self.clear()
+
+    def clear(self) -> None:
+        """As if there had been no rows."""
+        self.total, self.class_counts = TreeSum(self.threads), np.zeros(self.data.n_classes)
+
+    def add(self, batch: CodedBatch, threads: int) -> None:
+        """Add the trees of one batch; refused when the total passes ``max_memory``."""
+        if self.watch is not None:
+            self.watch(batch)
+        assert batch.target is not None
+        n_classes = self.data.n_classes
+        self.class_counts += np.bincount(batch.target, batch.weights, minlength=n_classes)
+        self.total.add(build_trees(batch, self.families, self.data.arity, n_classes, threads))
+        if self.nbytes > self.max_memory:
+            raise MemoryLimitError(
+                f"the counts take more than max_memory = {size_text(self.max_memory)}; lower k, use fewer bins, "
+                "or raise max_memory"
+            )
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the trees."""
+        return self.total.nbytes
+
+
 def count_trees(
     data: CodedData,
     families: Sequence[Family],
@@ -138,19 +178,10 @@ def count_trees(
     watch: Callable[[CodedBatch], None] | None = None,
 ) -> tuple[list[ContextTree], FloatArray]:
     """One pass: the trees of all families, and the class counts. ``watch`` sees each batch go by."""
-    total, classes = TreeSum(threads), np.zeros(data.n_classes)
-    for batch in data.batches("counting contexts"):
-        if watch is not None:
-            watch(batch)
-        assert batch.target is not None
-        classes += np.bincount(batch.target, batch.weights, minlength=data.n_classes)
-        total.add(build_trees(batch, families, data.arity, data.n_classes, threads))
-        if total.nbytes > max_memory:
-            raise MemoryLimitError(
-                f"the counts take more than max_memory = {size_text(max_memory)}; lower k, use fewer bins, "
-                "or raise max_memory"
-            )
-    return total.trees, classes
+    counter = TreeCounter(data, families, threads, max_memory, watch)
+    for batch in data.batches(counter.label):
+        counter.add(batch, threads)
+    return counter.total.trees, counter.class_counts
 
 
 def cut_tree(tree: ContextTree, n_parents: int) -> ContextTree:

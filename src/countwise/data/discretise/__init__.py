@@ -7,6 +7,7 @@ from countwise.data.discretise.equal_frequency import EqualFrequency
 from countwise.data.discretise.equal_width import EqualWidth
 from countwise.data.discretise.kmeans import KMeansBins
 from countwise.data.discretise.mdlp import MDLP
+from countwise.data.discretise.random_mdlp import RandomMDLP
 from countwise.data.discretise.tree import TreeBins
 from countwise.errors import DataError
 
@@ -17,6 +18,7 @@ __all__ = [
     "EqualFrequency",
     "EqualWidth",
     "KMeansBins",
+    "RandomMDLP",
     "TreeBins",
     "as_discretiser",
     "bin_codes",
@@ -24,6 +26,7 @@ __all__ = [
 
 DISCRETISERS: Final[dict[str, type[Discretiser]]] = {
     "mdlp": MDLP,
+    "random-mdlp": RandomMDLP,
     "equal-width": EqualWidth,
     "equal-frequency": EqualFrequency,
     "k-means": KMeansBins,

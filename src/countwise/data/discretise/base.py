@@ -104,6 +104,10 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
 
         """
 
+    def for_column(self, position: int) -> "Discretiser":
+        """The discretiser of the column at this position: itself, unless it draws, a stream of its own for each."""
+        return self
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the cut points of every column of ``X``; supervised methods need the class ``y``."""
         X, classes, n_classes = self._checked_rows(X, y)
@@ -111,7 +115,8 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self.cut_points_ = [
-            self._column_cuts(np.ascontiguousarray(column), classes, weights, n_classes) for column in X.T
+            self.for_column(position)._column_cuts(np.ascontiguousarray(column), classes, weights, n_classes)
+            for position, column in enumerate(X.T)
         ]
         self.n_bins_ = np.array([len(cuts) + 1 for cuts in self.cut_points_], dtype=INT)
         return self
