@@ -32,7 +32,7 @@ def conditional_mutual_information(stats: PairStatistics) -> FloatArray:
 def class_information(batch: CodedBatch, arity: Sequence[int], n_classes: int) -> FloatArray:
     """I(X_i; Y) in some rows, less what chance alone would give (Miller and Madow's correction); not negative."""
     tables = [np.zeros((values, n_classes)) for values in arity]
-    add_singles(batch, n_classes, tables)
+    add_singles(batch, tables)
     total = float(tables[0].sum()) if tables else 0.0
     found = np.zeros(len(tables))
     for i, table in enumerate(tables):
