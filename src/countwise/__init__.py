@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from countwise import datasets, evaluate, plots
-    from countwise.data.discretise import MDLP, EqualFrequency, EqualWidth, KMeansBins, RandomMDLP, TreeBins
+    from countwise.data.discretise import MDLP, EqualFrequency, EqualWidth, KMeansBins, RandomMDLP, RandomQuantiles, TreeBins
     from countwise.data.files import StreamSource, scan
     from countwise.data.source import Source
     from countwise.errors import ColumnTypeError, CountwiseError, DataError, MemoryLimitError, ModelFileError
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
         KDBClassifier,
         KDFClassifier,
         NBClassifier,
+        PoolClassifier,
         SKDBClassifier,
         TANClassifier,
+        TunedKDBClassifier,
     )
     from countwise.estimators.persist import load
     from countwise.infer.explain import Explanation
@@ -35,7 +37,7 @@ __version__ = "0.1.0"
 
 # Public names by the module that defines them; a module is imported when one of its names is first used.
 _HOMES = {
-    "countwise.data.discretise": ["MDLP", "EqualFrequency", "EqualWidth", "KMeansBins", "RandomMDLP", "TreeBins"],
+    "countwise.data.discretise": ["MDLP", "EqualFrequency", "EqualWidth", "KMeansBins", "RandomMDLP", "RandomQuantiles", "TreeBins"],
     "countwise.data.files": ["StreamSource", "scan"],
     "countwise.data.source": ["Source"],
     "countwise.errors": [
@@ -52,8 +54,10 @@ _HOMES = {
         "KDBClassifier",
         "KDFClassifier",
         "NBClassifier",
+        "PoolClassifier",
         "SKDBClassifier",
         "TANClassifier",
+        "TunedKDBClassifier",
     ],
     "countwise.estimators.persist": ["load"],
     "countwise.infer.explain": ["Explanation"],
@@ -112,7 +116,9 @@ __all__ = [
     "MemoryLimitError",
     "ModelFileError",
     "NBClassifier",
+    "PoolClassifier",
     "RandomMDLP",
+    "RandomQuantiles",
     "SKDBClassifier",
     "Smoother",
     "Source",
@@ -120,6 +126,7 @@ __all__ = [
     "Structure",
     "TANClassifier",
     "TreeBins",
+    "TunedKDBClassifier",
     "datasets",
     "evaluate",
     "load",

@@ -9,8 +9,10 @@ from countwise.estimators.kdb import KDBClassifier
 from countwise.estimators.kdf import KDFClassifier
 from countwise.estimators.nb import NBClassifier
 from countwise.estimators.network import NetworkClassifier
+from countwise.estimators.pool import PoolClassifier
 from countwise.estimators.skdb import SKDBClassifier
 from countwise.estimators.tan import TANClassifier
+from countwise.estimators.tuned import TunedKDBClassifier
 
 __all__ = [
     "AnDEClassifier",
@@ -22,6 +24,8 @@ __all__ = [
     "KDFClassifier",
     "NBClassifier",
     "NetworkClassifier",
+    "PoolClassifier",
     "SKDBClassifier",
     "TANClassifier",
+    "TunedKDBClassifier",
 ]

@@ -67,12 +67,21 @@ def wants_tuning(tune: Any, tune_rows: Any, smoother: Smoother) -> bool:
     if tune not in ("auto", "loo", None):
         raise DataError(f"tune={tune!r} is not known; choose 'auto', 'loo' or None")
     check_whole("tune_rows", tune_rows, 1)
-    possible = isinstance(smoother, HDP) and smoother.method == "vb" and smoother.tying in ("level", "single")
-    if tune == "loo" and not possible:
+    if tune == "loo":
+        check_tunable("tune='loo'", smoother)
+    return tune is not None and _is_tunable(smoother)
+
+
+def check_tunable(who: str, smoother: Smoother) -> None:
+    """Refuse a smoother whose strength cannot be tuned by leave-one-out."""
+    if not _is_tunable(smoother):
         raise DataError(
-            f"tune='loo' needs smoothing='hdp', by method 'vb' and tying 'level' or 'single'; got {smoother!r}"
+            f"{who} needs smoothing='hdp', by method 'vb' and tying 'level' or 'single'; got {smoother!r}"
         )
-    return tune is not None and possible
+
+
+def _is_tunable(smoother: Smoother) -> bool:
+    return isinstance(smoother, HDP) and smoother.method == "vb" and smoother.tying in ("level", "single")
 
 
 @contextmanager

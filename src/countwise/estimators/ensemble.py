@@ -37,6 +37,7 @@ class LearnedEnsemble:
     n_passes: int
     rank_error: float
     attributes: dict[str, Any] = field(default_factory=dict)  # that the estimator shows
+    parameters: list[Parameters] | None = None  # of the members, where learning has smoothed them already
 
 
 class EnsembleClassifier(CountClassifier):
@@ -77,7 +78,7 @@ class EnsembleClassifier(CountClassifier):
         self.codec_, self.classes_, self.members_ = learned.codec, learned.codec.classes, learned.members
         self.class_counts_, self.smoother_ = learned.class_counts, plan.smoother
         self.n_passes_, self.rank_error_ = learned.n_passes, learned.rank_error
-        self._derived = Derived()
+        self._derived = Derived(learned.parameters)
         for name, value in learned.attributes.items():
             setattr(self, name, value)
         self._derived = Derived(self._parameters)  # smoothed now, so that what fails fails in fit

@@ -17,7 +17,7 @@ from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray, code_dtype
 from countwise.estimators.door import check_classes, first_batch
 from countwise.infer.holdout import HeldRows
-from countwise.infer.tuning import RowLoss, Tuning, tune
+from countwise.infer.tuning import RowLoss, Tuning, tune, weigh
 from countwise.smooth import HDP, Smoother
 from countwise.structure import Structure
 from countwise.tree.context import ContextTree, count_trees
@@ -131,4 +131,7 @@ def tune_honestly(
         trees, class_counts = count_trees(data, rest.structure.families, plan.threads, plan.memory, rows.watch)
         losses.append(RowLoss(trees, class_counts, smoother, data.arity, rows.batch, plan.threads))
         learned.data.n_passes += 1 + rest.data.n_passes + data.n_passes
-    return tune(losses) if losses else None
+    if not losses:
+        return None
+    tuning = tune(losses)
+    return weigh(losses, tuning, len(learned.codec.columns)) if model._weighs else tuning

@@ -13,6 +13,8 @@ NETWORKS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     **{f"kdb{k}": ("KDBClassifier", {"k": k}) for k in range(1, 6)},
     "skdb": ("SKDBClassifier", {}),
     **{f"skdb{k}": ("SKDBClassifier", {"k": k}) for k in range(1, 6)},
+    "tuned": ("TunedKDBClassifier", {}),
+    "pool": ("PoolClassifier", {}),
     "eskdb": ("ESKDBClassifier", {}),
     "kdf": ("KDFClassifier", {}),
     "aode": ("AnDEClassifier", {"n": 1}),

@@ -65,6 +65,7 @@ class NetworkClassifier(CountClassifier):
         """The structure to count, from as many passes as it takes."""
 
     _selects = False  # whether _select looks at the counts
+    _weighs = False  # whether tuning weighs attributes
 
     def _select(
         self, data: CodedData, structure: Structure, trees: list[ContextTree], class_counts: FloatArray

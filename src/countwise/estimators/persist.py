@@ -34,8 +34,10 @@ from countwise.estimators.kdb import KDBClassifier
 from countwise.estimators.kdf import KDFClassifier
 from countwise.estimators.nb import NBClassifier
 from countwise.estimators.network import NetworkClassifier
+from countwise.estimators.pool import PoolClassifier
 from countwise.estimators.skdb import SKDBClassifier
 from countwise.estimators.tan import TANClassifier
+from countwise.estimators.tuned import TunedKDBClassifier
 from countwise.infer.ensemble import Member
 from countwise.infer.network import Parameters
 from countwise.model_file import read_model_file, write_model_file
@@ -49,6 +51,8 @@ MODELS: dict[str, type[CountClassifier]] = {
         KDBClassifier,
         SKDBClassifier,
         BNClassifier,
+        TunedKDBClassifier,
+        PoolClassifier,
         ESKDBClassifier,
         KDFClassifier,
         AnDEClassifier,

@@ -48,7 +48,6 @@ def smooth_network(
     done = {} if done is None or tuning is not None else done
     if not smoother.is_slow and sum(tree.counts.n_cells for tree in trees) < THREADED_CELLS:
         threads = 1
-    prior = single_node(class_counts)
     seeds = np.random.SeedSequence(seed).generate_state(len(trees) + 1)
 
     def smooth_tree(job: tuple[ContextTree, np.integer]) -> Smoothed:
@@ -65,8 +64,13 @@ def smooth_network(
 
     with progress_bar("smoothing", len(trees)) as bar:
         smoothed = tuple(thread_map(smooth_tree, zip(trees, seeds[1:], strict=True), threads))
-    log_prior = np.log(dense_proba(prior, smoother.smooth(prior, int(seeds[0])))[0])
-    return Parameters(log_prior, smoothed, tuning)
+    return Parameters(log_prior(class_counts, smoother, int(seeds[0])), smoothed, tuning)
+
+
+def log_prior(class_counts: FloatArray, smoother: Smoother, seed: int) -> FloatArray:
+    """Log P(y), smoothed."""
+    prior = single_node(class_counts)
+    return np.log(dense_proba(prior, smoother.smooth(prior, seed))[0])
 
 
 def softmax(scores: FloatArray, threads: int = 1) -> FloatArray:

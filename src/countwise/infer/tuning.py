@@ -7,7 +7,7 @@ predicting the rows, and the gradient comes with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,14 @@ import numpy as np
 from countwise import _kernels
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import FloatArray
+from countwise.infer.softmax_fit import Rows, fit_weights
 from countwise.parallel import thread_map
-from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION
+from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION, HDPFit
 from countwise.tree.context import ContextTree
 
 # Standard deviations of the normal priors around 0, which is no change.
 FACTOR_SD, TEMPERATURE_SD, BIAS_SD, LEVEL_SD = 5.0, 1.0, 0.5, 0.5
+WEIGHT_SD = 1.0  # of weights around 1
 PATH_BYTES = 2**27  # of counts along the paths of the rows of a part; more rows are thinned out
 FARTHEST = 3.0  # standard deviations
 MAX_STEPS, TOLERANCE = 50, 1e-5  # of each of two stages; relative to the loss
@@ -51,6 +53,16 @@ class Tuning:
         return factors[np.minimum(level, len(factors) - 1)]
 
 
+def add_tree(
+    kernel: _kernels.PathLoss, position: int, tree: ContextTree, fit: HDPFit, rows: CodedBatch, arity: Sequence[int]
+) -> FloatArray:
+    """Lead rows through a tree, as a term of the loss; the concentrations of its levels, as fitted."""
+    counts, family = tree.counts, (tree.family.child, list(tree.family.parents))
+    numbers = fit.counts, fit.totals(counts), fit.pass_up(counts)
+    kernel.add_term(position, family, rows.codes, list(arity), tree.kernel_arrays, *numbers)
+    return fit.concentration[np.minimum(np.arange(counts.n_levels), len(fit.concentration) - 1)]
+
+
 class RowLoss:
     """The leave-one-out log loss of a network's class on some of its training rows, as a function of the tuning."""
 
@@ -69,6 +81,8 @@ class RowLoss:
         most = max(1, PATH_BYTES // (16 * max(1, n_levels) * self.n_classes))
         rows = rows.select(np.arange(0, rows.n_rows, -(-rows.n_rows // most)))
         self.n_levels = max((tree.counts.n_levels for tree in trees), default=1)
+        self.children = [tree.family.child for tree in trees]
+        self.rows = Rows(rows.target, rows.weights)
         self.kernel = _kernels.PathLoss(
             class_counts, ROOT_CONCENTRATION, len(trees), self.n_levels, rows.target, rows.weights
         )
@@ -76,12 +90,8 @@ class RowLoss:
 
         def add_term(position: int) -> None:
             tree = trees[position]
-            counts, family = tree.counts, (tree.family.child, list(tree.family.parents))
-            fit = smoother.fit_tree(counts)
-            by_level = fit.concentration[np.minimum(np.arange(counts.n_levels), len(fit.concentration) - 1)]
-            self.strength[position, : counts.n_levels] = by_level
-            numbers = fit.counts, fit.totals(counts), fit.pass_up(counts)
-            self.kernel.add_term(position, family, rows.codes, list(arity), tree.kernel_arrays, *numbers)
+            by_level = add_tree(self.kernel, position, tree, smoother.fit_tree(tree.counts), rows, arity)
+            self.strength[position, : len(by_level)] = by_level
 
         thread_map(add_term, range(len(trees)), threads)
 
@@ -98,6 +108,23 @@ class RowLoss:
         )
         d_factor = d_strength.reshape(strength.shape).sum(axis=0)
         return loss, d_factor, temperature * float(d_weight.sum()), d_bias
+
+
+    def terms(self, tuning: Tuning) -> FloatArray:
+        """What every term adds to the scores, terms x rows x classes, each row left out."""
+        factor = tuning.factor_of(np.arange(self.n_levels))
+        out = np.empty((len(self.children), len(self.rows.target), self.n_classes))
+        places = list(range(len(self.children)))
+        self.kernel.group_sums(
+            (self.strength * factor).reshape(-1), places, len(places), self.threads, out.reshape(-1)
+        )
+        out *= tuning.temperature
+        return out
+
+    @property
+    def log_prior(self) -> FloatArray:
+        """Log P(y) without the row, rows x classes."""
+        return np.asarray(self.kernel.log_prior).reshape(-1, self.n_classes)
 
 
 def tune(parts: Sequence[RowLoss]) -> Tuning:
@@ -135,3 +162,15 @@ def tune(parts: Sequence[RowLoss]) -> Tuning:
     theta = best(np.concatenate([coarse, np.zeros(n_levels)])) * scales
     level_factor = np.exp(theta[0] + theta[2 + n_classes :])
     return Tuning(level_factor, float(np.exp(theta[1])), theta[2 : 2 + n_classes])
+
+
+def weigh(parts: Sequence[RowLoss], tuning: Tuning, n_columns: int) -> Tuning:
+    """The tuning with a weight for each column, the same in all parts, and biases that go with the weights."""
+    sizes = [len(part.rows.target) for part in parts]
+    terms = np.zeros((n_columns, sum(sizes), parts[0].n_classes))
+    for part, end in zip(parts, np.cumsum(sizes), strict=True):
+        terms[part.children, end - len(part.rows.target) : end] = part.terms(tuning)
+    rows = Rows(*(np.concatenate(both) for both in zip(*((p.rows.target, p.rows.weights) for p in parts), strict=True)))
+    offset = np.concatenate([part.log_prior for part in parts]) + tuning.bias
+    weight, bias = fit_weights(rows, offset, terms, np.zeros(n_columns, np.intp), WEIGHT_SD)
+    return replace(tuning, bias=tuning.bias + bias, weight=weight)

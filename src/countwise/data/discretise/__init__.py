@@ -3,7 +3,7 @@
 from typing import Final
 
 from countwise.data.discretise.base import Discretiser, bin_codes
-from countwise.data.discretise.equal_frequency import EqualFrequency
+from countwise.data.discretise.equal_frequency import EqualFrequency, Quantiles
 from countwise.data.discretise.equal_width import EqualWidth
 from countwise.data.discretise.kmeans import KMeansBins
 from countwise.data.discretise.mdlp import MDLP
@@ -19,6 +19,7 @@ __all__ = [
     "EqualFrequency",
     "EqualWidth",
     "KMeansBins",
+    "Quantiles",
     "RandomMDLP",
     "RandomQuantiles",
     "TreeBins",
@@ -32,6 +33,7 @@ DISCRETISERS: Final[dict[str, type[Discretiser]]] = {
     "random-quantiles": RandomQuantiles,
     "equal-width": EqualWidth,
     "equal-frequency": EqualFrequency,
+    "quantiles": Quantiles,
     "k-means": KMeansBins,
     "tree": TreeBins,
 }

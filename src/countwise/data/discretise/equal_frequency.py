@@ -61,3 +61,19 @@ class EqualFrequency(Discretiser):
         if isinstance(self.n_bins, str) and self.n_bins == "auto":
             return max(2, round(float(np.cbrt(total))))
         return check_count("n_bins", self.n_bins, 1)
+
+
+class Quantiles(EqualFrequency):
+    """:class:`EqualFrequency` with as many bins as the rows can fill, and no value counted for more than its share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from countwise.data.discretise import Quantiles
+    >>> Quantiles().fit(np.arange(1000.0)[:, None]).n_bins_.tolist()
+    [10]
+
+    """
+
+    def __init__(self, n_bins: int | Literal["auto"] = "auto", cap: bool = True) -> None:
+        super().__init__(n_bins, cap)

@@ -1,0 +1,202 @@
+"""The pool: few networks of different structures and bins, their evidence weighed by leave-one-out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from countwise.data.coarse import coarsening
+from countwise.data.coded import CodedBatch
+from countwise.data.discretise import Discretiser
+from countwise.data.discretise.base import RandomDiscretiser
+from countwise.data.passes import MemberData, Steps
+from countwise.data.sample import sample_rows
+from countwise.data.source import Source
+from countwise.dtypes import AnyArray, FloatArray
+from countwise.errors import DataError
+from countwise.estimators.door import check_tunable, check_whole
+from countwise.estimators.ensemble import EnsembleClassifier, LearnedEnsemble
+from countwise.estimators.learn import Plan
+from countwise.estimators.members import check_counts_fit, learn_apart, read_table
+from countwise.infer.ensemble import Member
+from countwise.infer.network import Parameters, log_prior
+from countwise.infer.pool import FittedNetwork, most_rows, tune_part
+from countwise.infer.tuning import Tuning
+from countwise.parallel import thread_map
+from countwise.smooth import HDP
+from countwise.stats.information import class_information
+from countwise.structure import Structure, sampled_order
+from countwise.structure.parents import SearchRows, class_structure, gain_structure
+from countwise.tree.context import ContextTree, TreeCounter
+
+SEARCH_ROWS = 30_000  # of all parts together, from which structures are learned and of which parts tune
+SCORED_ROWS = 1500  # whose class is predicted while parents are chosen
+TUNE_ROWS = 5000  # of a part
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """How a member is made: from the rows outside its part, by which search, in which kind of order."""
+
+    part: int
+    discriminative: bool
+    informative_first: bool
+    cuts: np.random.SeedSequence
+    search: np.random.SeedSequence
+
+
+class PoolClassifier(EnsembleClassifier):
+    """A pool of networks, weighed by honest leave-one-out. Nothing to tune; the best probabilities countwise has.
+
+    Networks differ in their bins (:class:`RandomQuantiles`), in the order of attributes (half of them by chance, half
+    in proportion to mutual information) and in how parents are chosen: half by what they tell about an attribute, half
+    by what they tell about the class. The rows are dealt into parts. The networks of a part get their structures from
+    the rows outside it and their counts from all rows; the rows of the part, each left out of the counts in turn, say
+    how strongly to smooth and how far to trust each attribute of each network. Within a part scores are averaged, over
+    parts probabilities.
+
+    The parameters and attributes that all classifiers share are in :class:`CountClassifier`; ``smoothing`` is "hdp" or
+    an ``HDP`` object by "vb", and ``discretiser`` one that does not look at the classes. Beyond 30,000 rows structures
+    and weights are learned from a sample, chosen by a hash of the rows; counts always come from all rows.
+
+    Parameters
+    ----------
+    n_members : int, default 4
+        Networks of each part.
+    n_parts : int, default 3
+        Parts of the rows; at least 2.
+    k : int, default 5
+        Greatest number of parents besides the class.
+
+    Examples
+    --------
+    >>> import countwise as cw
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = cw.PoolClassifier().fit(X, y)
+    >>> model.predict_proba(X[:1]).shape
+    (1, 3)
+
+    """
+
+    def __init__(
+        self,
+        n_members: int = 4,
+        n_parts: int = 3,
+        k: int = 5,
+        *,
+        discretiser: str | Discretiser = "random-quantiles",
+        **shared: Any,
+    ) -> None:
+        super().__init__(discretiser=discretiser, **shared)
+        self.n_members = n_members
+        self.n_parts = n_parts
+        self.k = k
+
+    def _check_params(self) -> None:
+        check_whole("n_members", self.n_members, 1)
+        check_whole("n_parts", self.n_parts, 2)
+        check_whole("k", self.k, 0)
+
+    def _plan(self, partial: bool) -> Plan:
+        plan = super()._plan(partial)
+        check_tunable("PoolClassifier", plan.smoother)
+        if plan.discretiser._supervised:
+            raise DataError(
+                f"discretiser={self.discretiser!r} looks at the classes, also of rows that are to tune the pool; "
+                "use 'random-quantiles' or 'equal-frequency'"
+            )
+        return plan
+
+    def _learn_members(self, source: Source, labels: AnyArray | None, plan: Plan) -> LearnedEnsemble:
+        recipes = self._recipes(plan.seed)
+        table = read_table(source, labels, plan, [_own_discretiser(plan.discretiser, own.cuts) for own in recipes])
+        sample = sample_rows(table.data, SEARCH_ROWS, plan.seed)
+        part = sample.parts(self.n_parts)
+        views = [coarsening(table.codec, codec).recode(sample.batch) for codec in table.codecs]
+
+        def search(m: int) -> Structure:
+            rows = views[m].select(np.flatnonzero(part != recipes[m].part))
+            codec = table.codecs[m]
+            return self._search(SearchRows(rows, codec.names, codec.arity, len(codec.classes)), recipes[m])
+
+        structures = thread_map(search, range(len(recipes)), plan.threads)
+        counted = learn_apart(table, plan, lambda m, data: _count(data, structures[m], plan), [None] * len(recipes))
+        class_counts = counted[0][1]
+        smoother = plan.smoother
+        assert isinstance(smoother, HDP)
+        networks = [
+            FittedNetwork(trees, [smoother.fit_tree(tree.counts) for tree in trees], codec.arity)
+            for (trees, _), codec in zip(counted, table.codecs, strict=True)
+        ]
+        tunings = self._tune(networks, class_counts, views, part, plan)
+        members = [
+            Member(codec, structure, network.trees, tuning, group=recipe.part)
+            for codec, structure, network, tuning, recipe in zip(
+                table.codecs, structures, networks, tunings, recipes, strict=True
+            )
+        ]
+        check_counts_fit(members, plan)
+        prior = log_prior(class_counts, smoother, plan.seed)
+        parameters = [_smoothed(*pair, prior) for pair in zip(networks, tunings, strict=True)]
+        return LearnedEnsemble(
+            table.codec, members, class_counts, table.data.n_passes, table.rank_error, parameters=parameters
+        )
+
+    def _recipes(self, seed: int) -> list[Recipe]:
+        """Members part by part: searches for gain first, then for the class; orders in turn."""
+        spawned = iter(np.random.SeedSequence(seed).spawn(self.n_parts * self.n_members))
+        return [
+            Recipe(part, 2 * m >= self.n_members, m % 2 == 0, *next(spawned).spawn(2))
+            for part in range(self.n_parts)
+            for m in range(self.n_members)
+        ]
+
+    def _search(self, rows: SearchRows, recipe: Recipe) -> Structure:
+        rng = np.random.default_rng(recipe.search)
+        if recipe.informative_first:
+            order = sampled_order(class_information(rows.batch, rows.arity, rows.n_classes), rng)
+        else:
+            order = [int(i) for i in rng.permutation(len(rows.arity))]
+        if recipe.discriminative:
+            return class_structure(rows, order, self.k, SCORED_ROWS, rng)
+        return gain_structure(rows, order, self.k)
+
+    def _tune(
+        self,
+        networks: list[FittedNetwork],
+        class_counts: FloatArray,
+        views: list[CodedBatch],
+        part: AnyArray,
+        plan: Plan,
+    ) -> list[Tuning]:
+        tunings: list[Tuning] = []
+        for p in range(self.n_parts):
+            own = slice(p * self.n_members, (p + 1) * self.n_members)
+            n_terms = sum(len(network.trees) for network in networks[own])
+            n_rows = min(TUNE_ROWS, most_rows(n_terms, len(class_counts)))
+            rows = np.flatnonzero(part == p)[:n_rows]
+            judged = [view.select(rows) for view in views[own]]
+            tunings += tune_part(networks[own], class_counts, judged, len(networks[0].arity), plan.threads)
+        return tunings
+
+
+def _own_discretiser(discretiser: Discretiser, seed: np.random.SeedSequence) -> Discretiser:
+    """One that draws gets a stream for the member."""
+    if not isinstance(discretiser, RandomDiscretiser):
+        return discretiser
+    return type(discretiser)(int(seed.generate_state(1, np.uint64)[0]))
+
+
+def _count(data: MemberData, structure: Structure, plan: Plan) -> Steps[tuple[list[ContextTree], FloatArray]]:
+    counter = TreeCounter(data, structure.families, 1, plan.memory)
+    yield counter
+    return counter.total.trees, counter.class_counts
+
+
+def _smoothed(network: FittedNetwork, tuning: Tuning, prior: FloatArray) -> Parameters:
+    pairs = zip(network.trees, network.fits, strict=True)
+    trees = (fit.smoothed(tree.counts, tuning.factor_of(tree.counts.level)) for tree, fit in pairs)
+    return Parameters(prior, tuple(trees), tuning)

@@ -1,0 +1,156 @@
+"""Tuning a part of a pool: networks whose evidence is added up, judged by rows that chose none of them.
+
+With L_t,ry = log P(x_i | y, parents) of term t, row r left out, scores are
+
+    S_ry = log P(y) + bias_y + temperature / M * sum_t weight_t L_t,ry
+
+Two steps. First the factor on all concentrations; for each one tried, temperature and biases are at their best, so
+that a search in one variable is enough. Then, with the factor as it is, S is linear in what is left: a weight for each
+term and the biases. All have normal priors around no change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from countwise import _kernels
+from countwise.data.coded import CodedBatch
+from countwise.dtypes import FloatArray
+from countwise.infer.softmax_fit import Rows, Tempered, fit_temperature, fit_weights
+from countwise.infer.tuning import FACTOR_SD, WEIGHT_SD, Tuning, add_tree
+from countwise.parallel import thread_map
+from countwise.smooth.hdp import ROOT_CONCENTRATION, HDPFit
+from countwise.tree.context import ContextTree
+
+FIRST_STEP, FARTHEST = 1.5, 9.0  # of the search for the log factor
+REFINEMENTS, CLOSE = 2, 0.1
+PATH_BYTES = 2**28  # of what is held of the rows of a part; more rows are left out
+ENTRY_BYTES = 48  # of a row, term and class: its log probability, and about two levels of counts
+
+
+@dataclass(frozen=True, eq=False)
+class FittedNetwork:
+    """A network's trees and the HDP of each, with the arity of its columns."""
+
+    trees: list[ContextTree]
+    fits: list[HDPFit]
+    arity: list[int]
+
+
+class PartEvidence:
+    """The evidence of networks on some of their training rows, each row left out, as a function of the factor."""
+
+    def __init__(
+        self, networks: Sequence[FittedNetwork], class_counts: FloatArray, rows: Sequence[CodedBatch], threads: int
+    ) -> None:
+        """``rows`` are the same for all networks, in the codes of each."""
+        jobs = [
+            (m, tree, fit) for m, net in enumerate(networks) for tree, fit in zip(net.trees, net.fits, strict=True)
+        ]
+        self.n_networks, self.threads = len(networks), threads
+        self.group = np.array([m for m, _, _ in jobs], np.int64)
+        self.shape = rows[0].n_rows, len(class_counts)
+        n_levels = max((tree.counts.n_levels for _, tree, _ in jobs), default=1)
+        self.kernel = _kernels.PathLoss(
+            class_counts, ROOT_CONCENTRATION, len(jobs), n_levels, rows[0].target, rows[0].weights
+        )
+        self.strength = np.ones((len(jobs), n_levels))
+
+        def add_term(position: int) -> None:
+            m, tree, fit = jobs[position]
+            by_level = add_tree(self.kernel, position, tree, fit, rows[m], networks[m].arity)
+            self.strength[position, : len(by_level)] = by_level
+
+        thread_map(add_term, range(len(jobs)), threads)
+        self.log_prior = self.kernel.log_prior.reshape(self.shape)
+
+    def networks(self, log_factor: float) -> FloatArray:
+        """The sums of each network, networks x rows x classes."""
+        return self._sums(log_factor, self.group, self.n_networks)
+
+    def terms(self, log_factor: float) -> FloatArray:
+        """Every term by itself, terms x rows x classes."""
+        return self._sums(log_factor, np.arange(len(self.group)), len(self.group))
+
+    def _sums(self, log_factor: float, group: np.ndarray, n_groups: int) -> FloatArray:
+        strength = self.strength.copy()
+        strength[:, 1:] *= np.exp(log_factor)
+        out = np.empty((n_groups, *self.shape))
+        self.kernel.group_sums(strength.reshape(-1), group.tolist(), n_groups, self.threads, out.reshape(-1))
+        return out
+
+
+def most_rows(n_terms: int, n_classes: int) -> int:
+    """How many rows a part may have, so that memory is bounded."""
+    return max(1, PATH_BYTES // (ENTRY_BYTES * max(1, n_terms) * n_classes))
+
+
+def tune_part(
+    networks: Sequence[FittedNetwork],
+    class_counts: FloatArray,
+    rows: Sequence[CodedBatch],
+    n_columns: int,
+    threads: int,
+) -> list[Tuning]:
+    """A tuning for each network of a part; the mean of their tuned scores is the part's."""
+    evidence = PartEvidence(networks, class_counts, rows, threads)
+    assert rows[0].target is not None
+    weights = np.ones(rows[0].n_rows) if rows[0].weights is None else rows[0].weights
+    judged = Rows(rows[0].target.astype(np.intp), weights)
+    tried: dict[float, Tempered] = {}
+
+    def loss(log_factor: float) -> float:
+        start = tried[min(tried, key=lambda other: abs(other - log_factor))] if tried else None
+        mean = evidence.networks(log_factor).mean(axis=0)
+        tried[log_factor] = fit_temperature(judged, evidence.log_prior, mean, start)
+        return tried[log_factor].loss + 0.5 * (log_factor / FACTOR_SD) ** 2
+
+    log_factor = least_argument(loss)
+    at = tried[log_factor]
+    terms = evidence.terms(log_factor)
+    terms *= at.temperature / len(networks)
+    weight, bias = fit_weights(judged, evidence.log_prior + at.bias, terms, evidence.group, WEIGHT_SD)
+    tunings = []
+    for m, network in enumerate(networks):
+        by_column = np.ones(n_columns)
+        by_column[[tree.family.child for tree in network.trees]] = weight[evidence.group == m]
+        tunings.append(Tuning(np.exp([log_factor]), at.temperature, at.bias + bias, by_column))
+    return tunings
+
+
+def least_argument(function: Callable[[float], float]) -> float:
+    """Where a function of one variable is least, to about 0.2: steps downhill from 0, then parabolas.
+
+    >>> round(least_argument(lambda x: (x - 2.2) ** 2), 1)
+    2.2
+    """
+    values = {x: function(x) for x in (0.0, FIRST_STEP)}
+    step = FIRST_STEP if values[FIRST_STEP] < values[0.0] else -FIRST_STEP
+    here = max(step, 0.0)
+    while abs(here) < FARTHEST:
+        ahead = here + step
+        values[ahead] = function(ahead)
+        if values[ahead] >= values[here]:
+            break
+        here = ahead
+    for _ in range(REFINEMENTS):
+        points = sorted(values)
+        best = points.index(min(values, key=values.__getitem__))
+        if best in (0, len(points) - 1):
+            break
+        nearer = _parabola_bottom(*((x, values[x]) for x in points[best - 1 : best + 2]))
+        if nearer is None or min(abs(nearer - x) for x in points) < CLOSE:
+            break
+        values[nearer] = function(nearer)
+    return min(values, key=values.__getitem__)
+
+
+def _parabola_bottom(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float | None:
+    """Where the parabola through three points, the middle one lowest, is least; None if it is flat."""
+    left, right = (b[0] - a[0]) * (b[1] - c[1]), (b[0] - c[0]) * (b[1] - a[1])
+    if abs(left - right) < 1e-12:
+        return None
+    return b[0] - 0.5 * ((b[0] - a[0]) * left - (b[0] - c[0]) * right) / (left - right)
