@@ -177,18 +177,26 @@ class Lookup:
         absent: FloatArray,
         hierarchical: bool,
         base: FloatArray | None = None,
+        sparse_below: int = ...,
     ) -> None: ...
     def log_joint(
         self,
         columns: Sequence[CodeArray],
         arity: Sequence[int],
         log_prior: FloatArray,
+        factors: FloatArray | None,
         n_rows: int,
         n_threads: int,
         out: FloatArray,
     ) -> None: ...
     def contributions(
-        self, columns: Sequence[CodeArray], arity: Sequence[int], n_rows: int, n_threads: int, out: FloatArray
+        self,
+        columns: Sequence[CodeArray],
+        arity: Sequence[int],
+        factors: FloatArray | None,
+        n_rows: int,
+        n_threads: int,
+        out: FloatArray,
     ) -> None: ...
 
 class LeaveOneOut:

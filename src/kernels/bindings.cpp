@@ -89,7 +89,7 @@ void bind_pair_sums(nb::module_& m) {
 }
 
 Term term_of(uint32_t child, std::vector<uint32_t> parents, const std::vector<uint32_t>& arity) {
-  Term term{child, arity.at(child), std::move(parents), {}, {}, {}, {}, false};
+  Term term{child, arity.at(child), std::move(parents), {}, {}, {}, {}, {}, false};
   for (uint32_t p : term.parents) term.parent_arity.push_back(arity.at(p));
   return term;
 }
@@ -106,6 +106,12 @@ std::vector<double> log_base(const double* base, uint32_t arity) {
   std::vector<double> out(arity, -std::log(static_cast<double>(arity)));
   if (base) std::transform(base, base + arity, out.begin(), [](double p) { return std::log(p); });
   return out;
+}
+
+// One for each term; null where none are given.
+const double* factors_of(const std::optional<In<double>>& factors, size_t n_terms) {
+  if (factors) expect_size(factors->shape(0), n_terms, "one factor per term is needed");
+  return factors ? factors->data() : nullptr;
 }
 
 // Runs `fill(column, cuts)` without the GIL.
@@ -211,7 +217,7 @@ NB_MODULE(_kernels, m) {
           "set",
           [](Lookup& self, size_t position, uint32_t child, std::vector<uint32_t> parents,
              const std::vector<uint32_t>& arity, const nb::tuple& tree, In<double> cell_proba, In<double> absent,
-             bool hierarchical, const std::optional<In<double>>& base) {
+             bool hierarchical, const std::optional<In<double>>& base, uint32_t sparse_below) {
             const TreeArrays arrays = tree_arrays(tree);
             const ContextTreeView view = arrays.view(nullptr);
             Term term = term_of(child, std::move(parents), arity);
@@ -220,33 +226,38 @@ NB_MODULE(_kernels, m) {
             nb::gil_scoped_release release;
             term.flat = !hierarchical;
             term.log_base = log_base(given, term.child_arity);
-            term.levels = log_proba_trie({view, cell_proba.data(), absent.data()}, path_arity(self.n_classes(), term),
-                                         term.log_base, hierarchical);
+            Trie trie = log_proba_trie({view, cell_proba.data(), absent.data()}, path_arity(self.n_classes(), term),
+                                       term.log_base, hierarchical, sparse_below);
+            term.levels = std::move(trie.levels);
+            term.deep = std::move(trie.deep);
             write_out(term, self.n_classes());
             self.set(position, std::move(term));
           },
           "position"_a, "child"_a, "parents"_a, "arity"_a, "tree"_a, "cell_proba"_a, "absent"_a, "hierarchical"_a,
-          "base"_a.none() = nb::none())
+          "base"_a.none() = nb::none(), "sparse_below"_a = kSparseBelow)
       .def(
           "log_joint",
           [](const Lookup& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
-             In<double> log_prior, size_t n_rows, int n_threads, Array<double> out) {
+             In<double> log_prior, const std::optional<In<double>>& factors, size_t n_rows, int n_threads,
+             Array<double> out) {
             const auto columns = columns_of(arrays, arity, n_rows);
+            const double* f = factors_of(factors, self.n_terms());
             expect_size(out.shape(0), n_rows * self.n_classes(), "out must be rows x classes");
             nb::gil_scoped_release release;
-            self.log_joint(columns, log_prior.data(), n_rows, n_threads, out.data());
+            self.log_joint(columns, log_prior.data(), f, n_rows, n_threads, out.data());
           },
-          "columns"_a, "arity"_a, "log_prior"_a, "n_rows"_a, "n_threads"_a, "out"_a.noconvert())
+          "columns"_a, "arity"_a, "log_prior"_a, "factors"_a.none(), "n_rows"_a, "n_threads"_a, "out"_a.noconvert())
       .def(
           "contributions",
           [](const Lookup& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
-             size_t n_rows, int n_threads, Array<double> out) {
+             const std::optional<In<double>>& factors, size_t n_rows, int n_threads, Array<double> out) {
             const auto columns = columns_of(arrays, arity, n_rows);
+            const double* f = factors_of(factors, self.n_terms());
             expect_size(out.shape(0), n_rows * self.n_terms() * self.n_classes(), "out must be rows x terms x classes");
             nb::gil_scoped_release release;
-            self.contributions(columns, n_rows, n_threads, out.data());
+            self.contributions(columns, f, n_rows, n_threads, out.data());
           },
-          "columns"_a, "arity"_a, "n_rows"_a, "n_threads"_a, "out"_a.noconvert());
+          "columns"_a, "arity"_a, "factors"_a.none(), "n_rows"_a, "n_threads"_a, "out"_a.noconvert());
 
   nb::class_<LeaveOneOut>(m, "LeaveOneOut")
       .def(
@@ -295,6 +306,7 @@ NB_MODULE(_kernels, m) {
   bind_dirichlet(m);
   bind_linear(m);
   bind_tuning(m);
+  bind_search(m);
 
   m.def(
       "softmax_rows",

@@ -112,5 +112,6 @@ void bind_sampling(nb::module_& m);   // bindings_sample.cpp: HDP by sampling, S
 void bind_dirichlet(nb::module_& m);  // bindings_dirichlet.cpp: the hierarchical Multinomial-Dirichlet model
 void bind_linear(nb::module_& m);     // bindings_linear.cpp: hierarchical linear smoothing
 void bind_tuning(nb::module_& m);     // bindings_tune.cpp: leave-one-out log loss along paths
+void bind_search(nb::module_& m);     // bindings_search.cpp: searches for parents
 
 }  // namespace countwise

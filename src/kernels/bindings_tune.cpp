@@ -50,7 +50,19 @@ void bind_tuning(nb::module_& m) {
                                  {d_strength.data(), d_weight.data(), d_bias.data()});
           },
           "strength"_a, "weight"_a, "bias"_a, "n_threads"_a, "d_strength"_a.noconvert(), "d_weight"_a.noconvert(),
-          "d_bias"_a.noconvert());
+          "d_bias"_a.noconvert())
+      .def(
+          "group_sums",
+          [](const PathLoss& self, In<double> strength, const std::vector<uint32_t>& group, size_t n_groups,
+             int n_threads, Array<double> out) {
+            expect_size(strength.shape(0), self.n_terms() * self.n_levels(), "strength must be terms x levels");
+            expect_size(group.size(), self.n_terms(), "one group per term is needed");
+            expect_size(out.shape(0), n_groups * self.n_rows() * self.n_classes(), "sums are groups x rows x classes");
+            nb::gil_scoped_release release;
+            self.group_sums(strength.data(), group, n_groups, n_threads, out.data());
+          },
+          "strength"_a, "group"_a, "n_groups"_a, "n_threads"_a, "out"_a.noconvert())
+      .def_prop_ro("log_prior", [](const PathLoss& self) { return to_numpy(std::vector<double>(self.log_prior())); });
 }
 
 }  // namespace countwise

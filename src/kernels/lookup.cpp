@@ -8,23 +8,47 @@ namespace countwise {
 namespace {
 
 constexpr size_t kTableCells = 32'768;  // of a term that is written out: 256 KB, which stay in the second-level cache
-// Where a block of rows stands in a term's trie: the deepest context that exists, and the entry of its value.
+constexpr ptrdiff_t kScan = 8;          // cells of a sparse context that are looked through one by one
+
+// A block of rows to which a term is applied; what it adds goes to places `stride` numbers apart.
+struct Rows {
+  const std::vector<Column>& columns;
+  size_t start, n, n_classes, stride;
+
+  // Calls f with the codes of one column, by their own type.
+  template <class F>
+  CW_INLINE void codes(uint32_t position, F&& f) const {
+    const Column& column = columns[position];
+    with_width(column, [&](auto* tag) { f(static_cast<decltype(tag)>(column.data) + start); });
+  }
+};
+
+// A context of a term's dense levels.
+struct Place {
+  uint32_t context;
+  size_t level;
+};
+
+// Where a block of rows stands in a term's dense levels: the deepest context that exists, and the entry of its value.
 struct Walk {
-  uint32_t context[kBlock], level[kBlock], entry[kBlock];
+  uint32_t context[kBlock], level[kBlock], entry[kBlock], value[kBlock];
+};
+
+// Memory of a thread that follows the model, not the block.
+struct Scratch {
+  std::vector<uint32_t> path;
+  std::vector<double> numbers;
 };
 
 // All rows take one step before any takes the next, and entries are asked for before they are needed: the cache
-// misses of a block overlap instead of following each other.
-CW_INLINE void walk_block(const Term& term, const std::vector<Column>& columns, size_t start, size_t rows,
-                          size_t n_classes, Walk& walk) {
-  std::fill_n(walk.context, rows, 0u);
-  std::fill_n(walk.level, rows, 0u);
-  for (size_t depth = 0; depth < term.parents.size(); ++depth) {
+// misses of a block overlap instead of following each other. Ends with the last dense level.
+CW_INLINE void walk_block(const Term& term, const Rows& rows, Walk& walk) {
+  std::fill_n(walk.context, rows.n, 0u);
+  std::fill_n(walk.level, rows.n, 0u);
+  for (size_t depth = 0; depth + 1 < term.levels.size(); ++depth) {
     const Children& next = term.levels[depth].next;
-    const Column& column = columns[term.parents[depth]];
-    with_width(column, [&](auto* tag) {
-      const auto* codes = static_cast<decltype(tag)>(column.data) + start;
-      for (size_t r = 0; r < rows; ++r) {
+    rows.codes(term.parents[depth], [&](const auto* codes) {
+      for (size_t r = 0; r < rows.n; ++r) {
         if (walk.level[r] != depth) continue;
         const uint32_t child = next.find(walk.context[r], codes[r]);
         if (child == kNone) continue;
@@ -33,114 +57,171 @@ CW_INLINE void walk_block(const Term& term, const std::vector<Column>& columns, 
       }
     });
   }
-  const Column& column = columns[term.child];
-  with_width(column, [&](auto* tag) {
-    const auto* codes = static_cast<decltype(tag)>(column.data) + start;
-    for (size_t r = 0; r < rows; ++r) {
+  rows.codes(term.child, [&](const auto* codes) {
+    for (size_t r = 0; r < rows.n; ++r) {
       const TrieLevel& here = term.levels[walk.level[r]];
+      walk.value[r] = codes[r];
       walk.entry[r] = codes[r] < term.child_arity ? here.values.find(walk.context[r], codes[r]) : kNone;
-      if (walk.entry[r] != kNone) prefetch(&here.entry[walk.entry[r] * n_classes]);
+      if (walk.entry[r] != kNone) prefetch(&here.entry[walk.entry[r] * rows.n_classes]);
     }
   });
 }
 
+CW_INLINE void add(const double* numbers, double factor, size_t n_classes, double* sum) {
+  for (size_t y = 0; y < n_classes; ++y) sum[y] += factor * numbers[y];
+}
+
 // For a value that no class has seen in the context. Flat: each class answers at the deepest context that it has
 // seen.
-inline void add_flat(const Term& term, uint32_t context, size_t level, uint32_t value, size_t n_classes, double* sum) {
-  const double *first = &term.levels[level].node[context * n_classes], base = term.log_base[value];
+CW_INLINE void add_flat(const Term& term, Place place, uint32_t value, double factor, size_t n_classes, double* sum) {
+  const double *first = &term.levels[place.level].node[place.context * n_classes], base = term.log_base[value];
   for (size_t y = 0; y < n_classes; ++y) {
-    double add = first[y] + base;
-    uint32_t at = context;
-    for (size_t depth = level; std::isnan(add);) {
+    double found = first[y] + base;
+    uint32_t at = place.context;
+    for (size_t depth = place.level; std::isnan(found);) {
       at = term.levels[depth--].parent[at];
       const TrieLevel& here = term.levels[depth];
       const uint32_t entry = here.values.find(at, value);
-      add = entry == kNone ? here.node[at * n_classes + y] + base : here.entry[entry * n_classes + y];
+      found = entry == kNone ? here.node[at * n_classes + y] + base : here.entry[entry * n_classes + y];
     }
-    sum[y] += add;
+    sum[y] += factor * found;
   }
 }
 
 // Hierarchical: every level up to one that has an entry for the value adds its factor.
-inline void add_hierarchical(const Term& term, uint32_t context, size_t level, uint32_t value, size_t n_classes,
-                             double* sum) {
-  for (;; --level) {
-    const TrieLevel& here = term.levels[level];
-    const uint32_t entry = here.values.find(context, value);
-    const double* add = entry == kNone ? &here.node[context * n_classes] : &here.entry[entry * n_classes];
-    for (size_t y = 0; y < n_classes; ++y) sum[y] += add[y];
-    if (entry != kNone || level == 0) return;
-    context = here.parent[context];
+CW_INLINE void add_hierarchical(const Term& term, Place place, uint32_t value, double factor, size_t n_classes,
+                                double* sum) {
+  for (;; --place.level) {
+    const TrieLevel& here = term.levels[place.level];
+    const uint32_t entry = here.values.find(place.context, value);
+    if (entry != kNone) return add(&here.entry[entry * n_classes], factor, n_classes, sum);
+    add(&here.node[place.context * n_classes], factor, n_classes, sum);
+    if (place.level == 0) return;
+    place.context = here.parent[place.context];
   }
 }
 
-// The log probabilities of one value in one context, wherever they are found.
-inline void add_value(const Term& term, uint32_t context, size_t level, uint32_t value, size_t n_classes, double* sum) {
-  if (!term.flat) return add_hierarchical(term, context, level, value, n_classes, sum);
-  const uint32_t entry = term.levels[level].values.find(context, value);
-  if (entry == kNone) return add_flat(term, context, level, value, n_classes, sum);
-  const double* add = &term.levels[level].entry[entry * n_classes];
-  for (size_t y = 0; y < n_classes; ++y) sum[y] += add[y];
+// The log probabilities of one value in one context of the dense levels, wherever they are found.
+CW_INLINE void add_value(const Term& term, Place place, uint32_t value, double factor, size_t n_classes, double* sum) {
+  if (!term.flat) return add_hierarchical(term, place, value, factor, n_classes, sum);
+  const uint32_t entry = term.levels[place.level].values.find(place.context, value);
+  if (entry == kNone) return add_flat(term, place, value, factor, n_classes, sum);
+  add(&term.levels[place.level].entry[entry * n_classes], factor, n_classes, sum);
+}
+
+// What a sparse level changes in the log probabilities of one value: classes that have seen the context take their
+// factor, and those that have seen the value in it their probability.
+CW_INLINE void refine(const SparseLevel& level, uint32_t context, uint32_t value, double* numbers) {
+  const SparseLevel::Span span = level.span[context];
+  const SparseLevel::Item *item = &level.item[span.nodes], *cells = &level.item[span.cells];
+  const SparseLevel::Item* end = level.item.data() + level.span[context + 1].nodes;
+  for (; item != cells; ++item) numbers[item->y] += item->log;
+  if (end - cells > kScan)
+    cells = std::lower_bound(cells, end, value, [](const SparseLevel::Item& a, uint32_t v) { return a.value < v; });
+  for (; cells != end && cells->value <= value; ++cells)
+    if (cells->value == value) numbers[cells->y] = cells->log;
+}
+
+// The contexts of a block of rows in the sparse levels, asked for one level ahead: path[depth][row].
+CW_INLINE void walk_deep(const Term& term, const Rows& rows, const Walk& walk, uint32_t* path) {
+  const size_t dense = term.levels.size();
+  for (size_t depth = 0; depth < term.deep.size(); ++depth, path += kBlock) {
+    const Children& next = depth ? term.deep[depth - 1].next : term.levels.back().next;
+    const SparseLevel& here = term.deep[depth];
+    rows.codes(term.parents[dense - 1 + depth], [&](const auto* codes) {
+      for (size_t r = 0; r < rows.n; ++r) {
+        const uint32_t from = depth ? path[r - kBlock] : walk.level[r] + 1 == dense ? walk.context[r] : kNone;
+        path[r] = from == kNone ? kNone : next.find(from, codes[r]);
+        if (path[r] != kNone) prefetch(&here.span[path[r]]);
+      }
+    });
+    for (size_t r = 0; r < rows.n; ++r)
+      if (path[r] != kNone) prefetch(&here.item[here.span[path[r]].nodes]);
+  }
 }
 
 // One block of rows through the trie.
-CW_INLINE void add_by_walking(const Term& term, const std::vector<Column>& columns, size_t start, size_t rows,
-                              size_t n_classes, size_t stride, double* out) {
+CW_INLINE void add_by_walking(const Term& term, const Rows& rows, double factor, Scratch& scratch, double* out) {
   Walk walk;
-  walk_block(term, columns, start, rows, n_classes, walk);
-  for (size_t r = 0; r < rows; ++r) {
-    double* sum = out + r * stride;
-    if (walk.entry[r] != kNone) {
-      const double* add = &term.levels[walk.level[r]].entry[walk.entry[r] * n_classes];
-      for (size_t y = 0; y < n_classes; ++y) sum[y] += add[y];
+  walk_block(term, rows, walk);
+  if (!term.deep.empty()) {
+    scratch.path.resize(term.deep.size() * kBlock);
+    scratch.numbers.resize(rows.n_classes);
+    walk_deep(term, rows, walk, scratch.path.data());
+  }
+  for (size_t r = 0; r < rows.n; ++r) {
+    double* sum = out + r * rows.stride;
+    if (walk.value[r] >= term.child_arity) continue;
+    const Place place{walk.context[r], walk.level[r]};
+    if (!term.deep.empty() && scratch.path[r] != kNone) {
+      double* numbers = scratch.numbers.data();
+      std::fill_n(numbers, rows.n_classes, 0.0);
+      add_value(term, place, walk.value[r], 1.0, rows.n_classes, numbers);
+      const uint32_t* path = &scratch.path[r];
+      for (size_t depth = 0; depth < term.deep.size() && path[depth * kBlock] != kNone; ++depth)
+        refine(term.deep[depth], path[depth * kBlock], walk.value[r], numbers);
+      add(numbers, factor, rows.n_classes, sum);
+    } else if (walk.entry[r] != kNone) {
+      add(&term.levels[place.level].entry[walk.entry[r] * rows.n_classes], factor, rows.n_classes, sum);
     } else {
-      const uint32_t value = code_at(columns[term.child], start + r);
-      if (value < term.child_arity) add_value(term, walk.context[r], walk.level[r], value, n_classes, sum);
+      add_value(term, place, walk.value[r], factor, rows.n_classes, sum);
     }
   }
 }
 
 // One block of rows through the table; false if a row holds a code that training never met (nothing is added).
-CW_INLINE bool add_by_table(const Term& term, const std::vector<Column>& columns, size_t start, size_t rows,
-                            size_t n_classes, size_t stride, double* out) {
+CW_INLINE bool add_by_table(const Term& term, const Rows& rows, double factor, double* out) {
   uint32_t cell[kBlock];
   uint32_t unseen = 0;
-  std::fill_n(cell, rows, 0u);
-  auto append = [&](const Column& column, uint32_t arity) {
-    with_width(column, [&](auto* tag) {
-      const auto* codes = static_cast<decltype(tag)>(column.data) + start;
-      for (size_t r = 0; r < rows; ++r) {
+  std::fill_n(cell, rows.n, 0u);
+  auto append = [&](uint32_t position, uint32_t arity) {
+    rows.codes(position, [&](const auto* codes) {
+      for (size_t r = 0; r < rows.n; ++r) {
         const uint32_t code = codes[r];
         unseen |= code >= arity;
         cell[r] = cell[r] * arity + code;
       }
     });
   };
-  for (size_t p = 0; p < term.parents.size(); ++p) append(columns[term.parents[p]], term.parent_arity[p]);
-  append(columns[term.child], term.child_arity);
+  for (size_t p = 0; p < term.parents.size(); ++p) append(term.parents[p], term.parent_arity[p]);
+  append(term.child, term.child_arity);
   if (unseen) return false;
-  for (size_t r = 0; r < rows; ++r) {
-    const double* add = &term.table[cell[r] * n_classes];
-    double* sum = out + r * stride;
-    for (size_t y = 0; y < n_classes; ++y) sum[y] += add[y];
-  }
+  for (size_t r = 0; r < rows.n; ++r)
+    add(&term.table[cell[r] * rows.n_classes], factor, rows.n_classes, out + r * rows.stride);
   return true;
 }
 
-// Adds a term's log probabilities to out[row * stride + class] for one block of rows.
-CW_INLINE void add_term(const Term& term, const std::vector<Column>& columns, size_t start, size_t rows,
-                        size_t n_classes, size_t stride, double* out) {
-  if (term.table.empty() || !add_by_table(term, columns, start, rows, n_classes, stride, out))
-    add_by_walking(term, columns, start, rows, n_classes, stride, out);
+// Adds a term's log probabilities, times a factor, for one block of rows.
+CW_INLINE void add_term(const Term& term, const Rows& rows, double factor, Scratch& scratch, double* out) {
+  if (factor == 0.0) return;  // also of a probability of 0
+  if (term.table.empty() || !add_by_table(term, rows, factor, out)) add_by_walking(term, rows, factor, scratch, out);
 }
 
 // Attribute by attribute over a whole share of rows, so that one attribute's trie stays in the cache meanwhile.
-CW_CLONES void log_joint_rows(const std::vector<Term>& terms, const std::vector<Column>& columns,
-                              const double* log_prior, size_t n_classes, size_t begin, size_t end, double* out) {
-  for (size_t row = begin; row < end; ++row) std::copy(log_prior, log_prior + n_classes, out + row * n_classes);
-  for (const Term& term : terms)
-    for (size_t start = begin; start < end; start += kBlock)
-      add_term(term, columns, start, std::min(kBlock, end - start), n_classes, n_classes, out + start * n_classes);
+CW_CLONES void log_joint_rows(const std::vector<Term>& terms, const Rows& share, const double* log_prior,
+                              const double* factors, double* out) {
+  const size_t n_classes = share.n_classes, end = share.start + share.n;
+  for (size_t row = share.start; row < end; ++row) std::copy(log_prior, log_prior + n_classes, out + row * n_classes);
+  Scratch scratch;
+  for (size_t t = 0; t < terms.size(); ++t)
+    for (size_t start = share.start; start < end; start += kBlock) {
+      const Rows rows{share.columns, start, std::min(kBlock, end - start), n_classes, n_classes};
+      add_term(terms[t], rows, factors ? factors[t] : 1.0, scratch, out + start * n_classes);
+    }
+}
+
+// One block of rows, term by term.
+CW_CLONES void contributions_rows(const std::vector<Term>& terms, const Rows& rows, const double* factors,
+                                  double* out) {
+  Scratch scratch;
+  std::fill_n(out, rows.n * rows.stride, 0.0);
+  for (size_t t = 0; t < terms.size(); ++t)
+    add_term(terms[t], rows, factors ? factors[t] : 1.0, scratch, out + t * rows.n_classes);
+}
+
+// Numbers that the term's deepest level holds.
+size_t leaf_numbers(const Term& term) {
+  return term.deep.empty() ? term.levels.back().entry.size() : 2 * term.deep.back().item.size();
 }
 
 }  // namespace
@@ -151,41 +232,47 @@ void write_out(Term& term, size_t n_classes) {
     cells *= arity;
     if (cells > kTableCells) return;
   }
-  const size_t entries = term.levels.back().entry.size();
-  if (cells > 4 * entries + 1024) return;
+  if (cells > 4 * leaf_numbers(term) + 1024) return;
   std::vector<double> table(cells, 0.0);
   std::vector<uint32_t> codes(term.parents.size(), 0);
   for (size_t cell = 0; cell < cells; cell += size_t{term.child_arity} * n_classes) {
-    uint32_t context = 0;
-    size_t level = 0;
-    for (; level < codes.size(); ++level) {
-      const uint32_t child = term.levels[level].next.find(context, codes[level]);
+    std::vector<uint32_t> path{0};  // contexts from the root down
+    while (path.size() <= codes.size()) {
+      const size_t level = path.size() - 1, dense = term.levels.size();
+      const Children& next = level < dense ? term.levels[level].next : term.deep[level - dense].next;
+      const uint32_t child = next.find(path.back(), codes[level]);
       if (child == kNone) break;
-      context = child;
+      path.push_back(child);
     }
-    for (uint32_t value = 0; value < term.child_arity; ++value)
-      add_value(term, context, level, value, n_classes, &table[cell + value * n_classes]);
+    const size_t dense = std::min(path.size(), term.levels.size());
+    for (uint32_t value = 0; value < term.child_arity; ++value) {
+      double* numbers = &table[cell + value * n_classes];
+      add_value(term, {path[dense - 1], dense - 1}, value, 1.0, n_classes, numbers);
+      for (size_t depth = dense; depth < path.size(); ++depth)
+        refine(term.deep[depth - dense], path[depth], value, numbers);
+    }
     for (size_t p = codes.size(); p-- > 0 && ++codes[p] == term.parent_arity[p];) codes[p] = 0;
   }
   term.table = std::move(table);
 }
 
-void Lookup::log_joint(const std::vector<Column>& columns, const double* log_prior, size_t n_rows, int n_threads,
-                       double* out) const {
+void Lookup::log_joint(const std::vector<Column>& columns, const double* log_prior, const double* factors,
+                       size_t n_rows, int n_threads, double* out) const {
   const size_t rows = share_rows(n_rows, n_threads, n_classes_ * sizeof(double), size_t{4} << 20);
   parallel_for((n_rows + rows - 1) / rows, n_threads, [&](size_t share) {
     const size_t begin = share * rows;
-    log_joint_rows(terms_, columns, log_prior, n_classes_, begin, std::min(n_rows, begin + rows), out);
+    const Rows own{columns, begin, std::min(rows, n_rows - begin), n_classes_, n_classes_};
+    log_joint_rows(terms_, own, log_prior, factors, out);
   });
 }
 
-void Lookup::contributions(const std::vector<Column>& columns, size_t n_rows, int n_threads, double* out) const {
+void Lookup::contributions(const std::vector<Column>& columns, const double* factors, size_t n_rows, int n_threads,
+                           double* out) const {
   const size_t stride = terms_.size() * n_classes_;
   parallel_for((n_rows + kBlock - 1) / kBlock, n_threads, [&](size_t share) {
-    const size_t start = share * kBlock, rows = std::min(kBlock, n_rows - start);
-    std::fill(out + start * stride, out + (start + rows) * stride, 0.0);
-    for (size_t t = 0; t < terms_.size(); ++t)
-      add_term(terms_[t], columns, start, rows, n_classes_, stride, out + start * stride + t * n_classes_);
+    const size_t start = share * kBlock;
+    const Rows rows{columns, start, std::min(kBlock, n_rows - start), n_classes_, stride};
+    contributions_rows(terms_, rows, factors, out + start * stride);
   });
 }
 

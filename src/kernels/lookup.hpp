@@ -11,7 +11,8 @@ struct Term {
   uint32_t child_arity;
   std::vector<uint32_t> parents;
   std::vector<TrieLevel> levels;
-  std::vector<double> table;  // [parent 1]..[parent k][value][class] written out, where that is small; else empty
+  std::vector<SparseLevel> deep;  // below `levels`, where few classes have seen a context
+  std::vector<double> table;      // [parent 1]..[parent k][value][class] written out, where that is small; else empty
   std::vector<uint32_t> parent_arity;
   std::vector<double> log_base = {};  // flat: log base probability of every value; else empty
   bool flat = false;                  // a value without a cell has a probability whatever the level above says
@@ -29,13 +30,15 @@ class Lookup {
   size_t n_terms() const { return terms_.size(); }
   uint32_t n_classes() const { return n_classes_; }
 
-  // out[row][class] = log_prior[class] + sum over terms of log P(x_i | class, parents). An attribute value that
-  // training never met (code == arity) contributes nothing; as a parent it ends the walk.
-  void log_joint(const std::vector<Column>& columns, const double* log_prior, size_t n_rows, int n_threads,
-                 double* out) const;
+  // out[row][class] = log_prior[class] + sum over terms of factor * log P(x_i | class, parents). An attribute value
+  // that training never met (code == arity) contributes nothing, nor does a term of factor 0; as a parent such a value
+  // ends the walk.
+  void log_joint(const std::vector<Column>& columns, const double* log_prior, const double* factors, size_t n_rows,
+                 int n_threads, double* out) const;
 
-  // out[row][term][class] = the log probability that each term adds.
-  void contributions(const std::vector<Column>& columns, size_t n_rows, int n_threads, double* out) const;
+  // out[row][term][class] = what each term adds.
+  void contributions(const std::vector<Column>& columns, const double* factors, size_t n_rows, int n_threads,
+                     double* out) const;
 
  private:
   uint32_t n_classes_;

@@ -10,34 +10,8 @@ namespace {
 
 constexpr size_t kBlockBytes = size_t{1} << 19;  // of estimates: they are needed twice, and stay in the cache
 
-// One step down for all rows and classes of a block: p = (n + a above) / (N + a), q = a / (N + a).
-CW_CLONES void step_down(const double* n, const double* total, const double* above, double a, size_t size, double* p,
-                         double* q) {
-  for (size_t i = 0; i < size; ++i) {
-    const double scale = 1 / (total[i] + a);
-    p[i] = (n[i] + a * above[i]) * scale;
-    q[i] = a * scale;
-  }
-}
-
 CW_CLONES void logs(const double* p, size_t size, double* out) {
   for (size_t i = 0; i < size; ++i) out[i] = -log_of(1 / p[i]);
-}
-
-// One step up: g *= q; returns the sum of g (above - p), in four sums that do not wait for each other.
-CW_CLONES double step_up(const double* p, const double* q, const double* above, size_t size, double* g) {
-  double sum[4] = {0, 0, 0, 0};
-  size_t i = 0;
-  for (; i + 4 <= size; i += 4)
-    for (size_t j = 0; j < 4; ++j) {
-      g[i + j] *= q[i + j];
-      sum[j] += g[i + j] * (above[i + j] - p[i + j]);
-    }
-  for (; i < size; ++i) {
-    g[i] *= q[i];
-    sum[0] += g[i] * (above[i] - p[i]);
-  }
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 constexpr int64_t kNowhere = -1;
@@ -89,127 +63,214 @@ PathLoss::PathLoss(std::vector<double> class_counts, double root_concentration, 
   }
 }
 
-void PathLoss::add_term(size_t position, const PathTerm& term, const PathRows& rows) {
-  const size_t depth = term.parents.size() + 1, width = n_classes();
-  const Walker walker(term.tree);
-  Paths paths;
-  paths.n_levels = depth + 1;
-  paths.n.assign(depth * n_rows_ * width, 0.0);
-  paths.total.assign(depth * n_rows_ * width, 0.0);
-  paths.root.assign(n_rows_, 1.0);
-  paths.speaks.assign(n_rows_, 0);
-  std::vector<int64_t> own_cell(depth);
-  for (size_t row = 0; row < n_rows_; ++row) {
-    const uint32_t value = code_at(rows.columns[term.child], row), y = target_[row];
-    if (value >= term.child_arity) continue;
-    paths.speaks[row] = 1;
-    size_t own_depth = 0;
-    for (uint32_t c = 0; c < width; ++c) {
-      int64_t node = walker.child(0, c);
-      for (size_t level = 0; level < depth && node != kNowhere; ++level) {
-        const size_t at = (level * n_rows_ + row) * width + c;
-        const int64_t cell = walker.cell(node, value);
-        paths.total[at] = term.total[node];
-        if (cell != kNowhere) paths.n[at] = term.tree.cell_count[cell];
-        if (c == y) own_cell[level] = cell, own_depth = level + 1;
-        if (level + 1 < depth) node = walker.child(node, code_at(rows.columns[term.parents[level]], row));
+// Walks one row through a term: counts of all classes on its path, then the row is taken out of its own class's.
+class PathLoss::Walk {
+ public:
+  Walk(const PathTerm& term, const PathRows& rows, size_t n_classes)
+      : term_(term), rows_(rows), walker_(term.tree), n_classes_(n_classes), depth_(term.parents.size() + 1) {}
+
+  // Appends to `levels` what is left without the row; returns the share of the row that the root loses.
+  double run(size_t row, uint32_t y, double weight, std::vector<Level>& levels) {
+    const uint32_t value = code_at(rows_.columns[term_.child], row);
+    bool counted = true;  // a row with a code that was never counted is in none of this tree's counts
+    for (uint32_t parent : term_.parents) counted &= code_at(rows_.columns[parent], row) < rows_.columns[parent].arity;
+    const double left = counted ? std::min(weight, 1.0) : 0.0;
+    own_.clear();
+    for (uint32_t c = 0; c < n_classes_; ++c) {
+      int64_t node = walker_.child(0, c);
+      for (size_t level = 0; level < depth_ && node != kNowhere; ++level) {
+        const int64_t cell = walker_.cell(node, value);
+        if (c == y) {
+          own_.push_back({node, cell});
+          if (term_.total[node] <= left) break;  // the row is alone here, and so it is below
+        } else {
+          push(levels[level], row * n_classes_ + c, cell == kNowhere ? 0.0 : term_.tree.cell_count[cell],
+               term_.total[node]);
+        }
+        if (level + 1 < depth_) node = walker_.child(node, code_at(rows_.columns[term_.parents[level]], row));
       }
     }
-    // A row whose walk ends early holds a code that was never counted: it is in none of this tree's counts.
-    double left = own_depth == depth ? std::min(weights_[row], 1.0) : 0.0;
-    for (size_t level = own_depth; level-- > 0;) {
-      const size_t at = (level * n_rows_ + row) * width + y;
-      paths.n[at] = std::max(0.0, paths.n[at] - left);
-      paths.total[at] = std::max(0.0, paths.total[at] - left);
-      if (own_cell[level] != kNowhere) left *= term.pass_up[own_cell[level]];
+    return take_out(row * n_classes_ + y, left, levels);
+  }
+
+ private:
+  struct Own {
+    int64_t node, cell;
+  };
+
+  static void push(Level& level, size_t at, double n, double total) {
+    level.at.push_back(static_cast<uint32_t>(at));
+    level.n.push_back(n);
+    level.total.push_back(total);
+  }
+
+  double take_out(size_t at, double left, std::vector<Level>& levels) const {
+    for (size_t level = own_.size(); level-- > 0;) {
+      const auto [node, cell] = own_[level];
+      const double total = std::max(0.0, term_.total[node] - left);
+      const double n = cell == kNowhere ? 0.0 : std::max(0.0, term_.tree.cell_count[cell] - left);
+      if (total > 0) insert(levels[level], at, n, total);
+      if (cell != kNowhere) left *= term_.pass_up[cell];
     }
-    const int64_t root = walker.cell(0, value);
-    const double a = root_concentration_, count = root == kNowhere ? 0.0 : term.tree.cell_count[root];
+    return left;
+  }
+
+  // Other classes of the row may stand behind it already.
+  static void insert(Level& level, size_t at, double n, double total) {
+    push(level, at, n, total);
+    for (size_t i = level.at.size() - 1; i > 0 && level.at[i - 1] > at; --i) {
+      std::swap(level.at[i - 1], level.at[i]);
+      std::swap(level.n[i - 1], level.n[i]);
+      std::swap(level.total[i - 1], level.total[i]);
+    }
+  }
+
+  const PathTerm& term_;
+  const PathRows& rows_;
+  const Walker walker_;
+  const size_t n_classes_, depth_;
+  std::vector<Own> own_;
+};
+
+void PathLoss::add_term(size_t position, const PathTerm& term, const PathRows& rows) {
+  Walk walk(term, rows, n_classes());
+  const Walker walker(term.tree);
+  Paths paths;
+  paths.levels.resize(term.parents.size() + 1);
+  paths.root.assign(n_rows_, 1.0);
+  paths.speaks.assign(n_rows_, 0);
+  for (size_t row = 0; row < n_rows_; ++row) {
+    const uint32_t value = code_at(rows.columns[term.child], row);
+    if (value >= term.child_arity) continue;
+    paths.speaks[row] = 1;
+    const double left = walk.run(row, target_[row], weights_[row], paths.levels);
+    const int64_t cell = walker.cell(0, value);
+    const double a = root_concentration_, count = cell == kNowhere ? 0.0 : term.tree.cell_count[cell];
     paths.root[row] = (std::max(0.0, count - left) + a / static_cast<double>(term.child_arity)) /
                       (std::max(0.0, term.total[0] - left) + a);
   }
   terms_.at(position) = std::move(paths);
 }
 
-// Some rows at a time: estimates down every path, scores, then the gradient back up.
+// One term for some rows at a time: estimates down the paths, and the gradient back up.
 class PathLoss::Block {
  public:
-  Block(const PathLoss& model, const PathParameters& at, size_t rows)
-      : model_(model),
-        at_(at),
-        width_(model.n_classes()),
-        stride_(rows * width_),
-        p_(model.n_terms() * model.n_levels_ * stride_),
-        q_(p_.size()),
-        log_p_(model.n_terms() * stride_),
-        score_(stride_),
-        g_(stride_) {}
+  Block(const Paths& paths, const double* strength, size_t width) : paths_(paths), strength_(strength), width_(width) {}
 
-  double add(size_t begin, size_t end, const PathGradient& gradient) {
-    const size_t size = (end - begin) * width_;
-    std::copy_n(&model_.log_prior_[begin * width_], size, score_.data());
-    for (size_t i = 0; i < size; ++i) score_[i] += at_.bias[i % width_];
-    for (size_t t = 0; t < model_.n_terms(); ++t) descend(t, begin, end);
-    double loss = 0;
-    for (size_t row = begin; row < end; ++row) loss += normalise(row, &score_[(row - begin) * width_], gradient.bias);
-    for (size_t t = 0; t < model_.n_terms(); ++t) climb(t, size, gradient);
-    return loss;
+  // log_p[row][class] of the rows [begin, end); 0 where the term says nothing.
+  void descend(size_t begin, size_t end, double* log_p) {
+    base_ = begin * width_;
+    p_.resize((end - begin) * width_);
+    for (size_t row = begin; row < end; ++row) std::fill_n(&p_[(row - begin) * width_], width_, paths_.root[row]);
+    range_.resize(paths_.levels.size());
+    steps_.clear();
+    for (size_t l = 0; l < paths_.levels.size(); ++l) {
+      const Level& level = paths_.levels[l];
+      range_[l] = {first(level, begin), first(level, end)};
+      const double a = strength_[l + 1];
+      for (size_t e = range_[l].begin; e < range_[l].end; ++e) {
+        double& p = p_[level.at[e] - base_];
+        const double scale = 1 / (level.total[e] + a), above = p;
+        p = (level.n[e] + a * above) * scale;
+        steps_.push_back({above - p, a * scale});
+      }
+    }
+    logs(p_.data(), p_.size(), log_p);
+    for (size_t row = begin; row < end; ++row)
+      if (!paths_.speaks[row]) std::fill_n(log_p + (row - begin) * width_, width_, 0.0);
+  }
+
+  // Adds to the derivatives by the log strengths, given those by the log probabilities. A row to which the term says
+  // nothing has the same p for all classes, and derivatives that sum to 0.
+  void climb(const double* d_log_p, double* d_strength) {
+    for (size_t i = 0; i < p_.size(); ++i) p_[i] = d_log_p[i] / p_[i];
+    size_t step = steps_.size();
+    for (size_t l = paths_.levels.size(); l-- > 0;) {
+      const Level& level = paths_.levels[l];
+      double sum = 0;
+      for (size_t e = range_[l].end; e-- > range_[l].begin;) {
+        double& g = p_[level.at[e] - base_];
+        g *= steps_[--step].share_above;
+        sum += g * steps_[step].rise;
+      }
+      d_strength[l + 1] += sum;
+    }
   }
 
  private:
-  double* p(size_t t, size_t level) { return &p_[(t * model_.n_levels_ + level) * stride_]; }
-  double* q(size_t t, size_t level) { return &q_[(t * model_.n_levels_ + level) * stride_]; }
+  struct Range {
+    size_t begin, end;
+  };
+  struct Step {
+    double rise, share_above;  // the estimate above minus the new one; its weight in the new one
+  };
 
-  void descend(size_t t, size_t begin, size_t end) {
-    const Paths& paths = model_.terms_[t];
-    const size_t size = (end - begin) * width_;
-    for (size_t row = begin; row < end; ++row) std::fill_n(p(t, 0) + (row - begin) * width_, width_, paths.root[row]);
-    for (size_t level = 1; level < paths.n_levels; ++level) {
-      const size_t at = ((level - 1) * model_.n_rows_ + begin) * width_;
-      step_down(&paths.n[at], &paths.total[at], p(t, level - 1), at_.strength[t * model_.n_levels_ + level], size,
-                p(t, level), q(t, level));
-    }
-    double* log_p = &log_p_[t * stride_];
-    logs(p(t, paths.n_levels - 1), size, log_p);
-    for (size_t row = begin; row < end; ++row)
-      if (!paths.speaks[row]) std::fill_n(log_p + (row - begin) * width_, width_, 0.0);
-    for (size_t i = 0; i < size; ++i) score_[i] += at_.weight[t] * log_p[i];
+  size_t first(const Level& level, size_t row) const {
+    return std::lower_bound(level.at.begin(), level.at.end(), row * width_) - level.at.begin();
   }
 
-  // The loss of one row; its scores become derivatives of the loss.
-  double normalise(size_t row, double* score, double* bias) const {
-    const uint32_t y = model_.target_[row];
-    const double weight = model_.weights_[row], top = *std::max_element(score, score + width_), own = score[y];
-    double sum = 0;
-    for (size_t c = 0; c < width_; ++c) sum += score[c] = std::exp(score[c] - top);
-    for (size_t c = 0; c < width_; ++c) {
-      score[c] = weight * (score[c] / sum - (c == y ? 1.0 : 0.0));
-      bias[c] += score[c];
-    }
-    return weight * (top + std::log(sum) - own);
-  }
+  const Paths& paths_;
+  const double* strength_;  // [level]
+  const size_t width_;
+  size_t base_ = 0;
+  std::vector<double> p_;  // [row][class]
+  std::vector<Range> range_;
+  std::vector<Step> steps_;
+};
 
-  // A row to which the term says nothing has the same p for all classes, and derivatives that sum to 0.
-  void climb(size_t t, size_t size, const PathGradient& gradient) {
-    const Paths& paths = model_.terms_[t];
-    const double *last = p(t, paths.n_levels - 1), *log_p = &log_p_[t * stride_];
+double PathLoss::block_loss(size_t begin, size_t end, const PathParameters& at, const PathGradient& gradient) const {
+  const size_t width = n_classes(), size = (end - begin) * width;
+  std::vector<Block> blocks;
+  std::vector<double> log_p(n_terms() * size), score(&log_prior_[begin * width], &log_prior_[begin * width] + size), g(size);
+  for (size_t i = 0; i < size; ++i) score[i] += at.bias[i % width];
+  blocks.reserve(n_terms());
+  for (size_t t = 0; t < n_terms(); ++t) {
+    blocks.emplace_back(terms_[t], at.strength + t * n_levels_, width).descend(begin, end, &log_p[t * size]);
+    for (size_t i = 0; i < size; ++i) score[i] += at.weight[t] * log_p[t * size + i];
+  }
+  double loss = 0;
+  for (size_t row = begin; row < end; ++row) loss += normalise(row, &score[(row - begin) * width], gradient.bias);
+  for (size_t t = 0; t < n_terms(); ++t) {
     double sum = 0;
     for (size_t i = 0; i < size; ++i) {
-      sum += score_[i] * log_p[i];
-      g_[i] = at_.weight[t] * score_[i] / last[i];
+      sum += score[i] * log_p[t * size + i];
+      g[i] = at.weight[t] * score[i];
     }
     gradient.weight[t] += sum;
-    for (size_t level = paths.n_levels; level-- > 1;)
-      gradient.strength[t * model_.n_levels_ + level] +=
-          step_up(p(t, level), q(t, level), p(t, level - 1), size, g_.data());
+    blocks[t].climb(g.data(), gradient.strength + t * n_levels_);
   }
+  return loss;
+}
 
-  const PathLoss& model_;
-  const PathParameters& at_;
-  const size_t width_, stride_;
-  std::vector<double> p_, q_, log_p_;  // [term][level][row][class]
-  std::vector<double> score_, g_;      // [row][class]
-};
+// The loss of one row; its scores become derivatives of the loss.
+double PathLoss::normalise(size_t row, double* score, double* bias) const {
+  const uint32_t y = target_[row];
+  const size_t width = n_classes();
+  const double weight = weights_[row], top = *std::max_element(score, score + width), own = score[y];
+  double sum = 0;
+  for (size_t c = 0; c < width; ++c) sum += score[c] = std::exp(score[c] - top);
+  for (size_t c = 0; c < width; ++c) {
+    score[c] = weight * (score[c] / sum - (c == y ? 1.0 : 0.0));
+    bias[c] += score[c];
+  }
+  return weight * (top + std::log(sum) - own);
+}
+
+void PathLoss::group_sums(const double* strength, const std::vector<uint32_t>& group, size_t n_groups, int n_threads,
+                          double* out) const {
+  constexpr size_t kRows = 256;
+  const size_t width = n_classes(), n_blocks = (n_rows_ + kRows - 1) / kRows;
+  std::fill_n(out, n_groups * n_rows_ * width, 0.0);
+  parallel_for(n_blocks, n_threads, [&](size_t block) {
+    const size_t begin = block * kRows, end = std::min(n_rows_, begin + kRows), size = (end - begin) * width;
+    std::vector<double> log_p(size);
+    for (size_t t = 0; t < n_terms(); ++t) {
+      Block(terms_[t], strength + t * n_levels_, width).descend(begin, end, log_p.data());
+      double* sums = out + (group[t] * n_rows_ + begin) * width;
+      for (size_t i = 0; i < size; ++i) sums[i] += log_p[i];
+    }
+  });
+}
 
 double PathLoss::evaluate(const PathParameters& at, int n_threads, const PathGradient& gradient) const {
   // Shares do not depend on the number of threads, so that sums don't either.
@@ -221,9 +282,8 @@ double PathLoss::evaluate(const PathParameters& at, int n_threads, const PathGra
   parallel_for(n_shares, n_threads, [&](size_t share) {
     double* own = &sums[share * size];
     const PathGradient part{own, own + n_strengths, own + n_strengths + n_terms()};
-    Block block(*this, at, rows);
     for (size_t b = n_blocks * share / n_shares; b < n_blocks * (share + 1) / n_shares; ++b)
-      own[size - 1] += block.add(b * rows, std::min(n_rows_, (b + 1) * rows), part);
+      own[size - 1] += block_loss(b * rows, std::min(n_rows_, (b + 1) * rows), at, part);
   });
   double loss = 0;
   for (size_t share = 0; share < n_shares; ++share) {

@@ -49,20 +49,34 @@ class PathLoss {
   // The sum of weight * -log p(true class) over the rows, each left out of the counts; adds to `gradient`.
   double evaluate(const PathParameters& at, int n_threads, const PathGradient& gradient) const;
 
+  // out[group][row][class] = the sum of the log probabilities of the terms of each group, without the rows themselves:
+  // what the score is linear in once the strengths stand.
+  void group_sums(const double* strength, const std::vector<uint32_t>& group, size_t n_groups, int n_threads,
+                  double* out) const;
+
+  size_t n_rows() const { return n_rows_; }
+  const std::vector<double>& log_prior() const { return log_prior_; }
   size_t n_terms() const { return terms_.size(); }
   size_t n_levels() const { return n_levels_; }
   size_t n_classes() const { return class_counts_.size(); }
 
  private:
-  // What a term's trees hold on the rows' paths, without the rows: [level][row][class] from level 1 on. Nothing is
-  // there below the end of a walk, which leaves the estimate as it is.
-  struct Paths {
-    size_t n_levels = 0;
+  // What a term's tree holds on the rows' paths, without the rows, level by level from 1 on: only where a class has seen
+  // the context, as below that an estimate stays as it is.
+  struct Level {
+    std::vector<uint32_t> at;  // row * classes + class, ascending
     std::vector<double> n, total;
+  };
+  struct Paths {
+    std::vector<Level> levels;
     std::vector<double> root;     // [row]: the probability at the root
     std::vector<uint8_t> speaks;  // [row]: 0 for a value that was never counted
   };
+  class Walk;
   class Block;
+
+  double block_loss(size_t begin, size_t end, const PathParameters& at, const PathGradient& gradient) const;
+  double normalise(size_t row, double* score, double* bias) const;
 
   std::vector<double> class_counts_;
   double root_concentration_;

@@ -6,149 +6,191 @@
 namespace countwise {
 namespace {
 
-constexpr int32_t kNoNode = -1;
-
-// Walks the class-first tree level by level and hands each context, and each of its values, to `Fill`.
-template <class Fill>
-class Builder {
- public:
-  Builder(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32_t arity, Fill fill)
-      : view_(view),
-        tree_(view.tree),
-        path_arity_(path_arity),
-        arity_(arity),
-        fill_(fill),
-        first_child_(first_children(view.tree)) {}
-
-  std::vector<TrieLevel> run() {
-    const size_t n_classes = path_arity_[0], depth = path_arity_.size() - 1;
-    std::vector<int32_t> nodes(n_classes, kNoNode);  // [context][class] of the current level
-    for (int32_t child = first_child_[0]; child < first_child_[1]; ++child) nodes[tree_.branch[child]] = child;
-    std::vector<uint32_t> parent{0};
-    std::vector<TrieLevel> levels;
-    for (size_t level = 0; level <= depth; ++level) {
-      const uint32_t next_arity = level < depth ? path_arity_[level + 1] : 1;
-      levels.push_back(TrieLevel{Children(next_arity), Children(arity_), std::move(parent), {}, {}});
-      fill_level(levels, nodes, n_classes);
-      parent.clear();
-      if (level < depth) nodes = descend(levels.back(), nodes, n_classes, next_arity, parent);
-    }
-    return levels;
-  }
-
- private:
-  void fill_level(std::vector<TrieLevel>& levels, const std::vector<int32_t>& nodes, size_t n_classes) {
-    TrieLevel& level = levels.back();
-    std::vector<int32_t> cell(size_t{arity_} * n_classes, kNoNode);  // of the context at hand
-    std::vector<uint32_t> values;
-    for (size_t context = 0; context < nodes.size() / n_classes; ++context) {
-      const int32_t* node = &nodes[context * n_classes];
-      values.clear();
-      for (size_t y = 0; y < n_classes; ++y) {
-        if (node[y] == kNoNode) continue;
-        for (int64_t c = tree_.cell_ptr[node[y]]; c < tree_.cell_ptr[node[y] + 1]; ++c) {
-          cell[tree_.cell_value[c] * n_classes + y] = static_cast<int32_t>(c);
-          values.push_back(static_cast<uint32_t>(tree_.cell_value[c]));
-        }
-      }
-      sort_unique(values);
-      level.values.push(values);
-      const TrieLevel* above = levels.size() > 1 ? &levels[levels.size() - 2] : nullptr;
-      for (size_t y = 0; y < n_classes; ++y)
-        level.node.push_back(fill_.node(view_, node[y], above, level.parent[context], n_classes, y));
-      for (uint32_t value : values)
-        for (size_t y = 0; y < n_classes; ++y) {
-          int32_t& c = cell[value * n_classes + y];
-          level.entry.push_back(fill_.entry(view_, node[y], c, value, above, level.parent[context], n_classes, y));
-          c = kNoNode;
-        }
-    }
-  }
-
-  std::vector<int32_t> descend(TrieLevel& level, const std::vector<int32_t>& nodes, size_t n_classes, uint32_t arity,
-                               std::vector<uint32_t>& parent) {
-    std::vector<int32_t> deeper;
-    std::vector<uint32_t> codes, slot(arity);
-    for (size_t context = 0; context < nodes.size() / n_classes; ++context) {
-      const int32_t* node = &nodes[context * n_classes];
-      codes.clear();
-      for_children(node, n_classes, [&](size_t, int32_t child) { codes.push_back(tree_.branch[child]); });
-      sort_unique(codes);
-      level.next.push(codes);
-      const size_t base = deeper.size();
-      for (size_t i = 0; i < codes.size(); ++i) slot[codes[i]] = static_cast<uint32_t>(i);
-      deeper.resize(base + codes.size() * n_classes, kNoNode);
-      for_children(node, n_classes,
-                   [&](size_t y, int32_t child) { deeper[base + slot[tree_.branch[child]] * n_classes + y] = child; });
-      parent.insert(parent.end(), codes.size(), static_cast<uint32_t>(context));
-    }
-    return deeper;
-  }
-
-  template <class F>
-  void for_children(const int32_t* node, size_t n_classes, F&& f) {
-    for (size_t y = 0; y < n_classes; ++y)
-      if (node[y] != kNoNode)
-        for (int32_t child = first_child_[node[y]]; child < first_child_[node[y] + 1]; ++child) f(y, child);
-  }
-
-  static void sort_unique(std::vector<uint32_t>& codes) {
-    std::sort(codes.begin(), codes.end());
-    codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
-  }
-
-  const NodeView& view_;
-  const ContextTreeView& tree_;
-  const std::vector<uint32_t>& path_arity_;
-  const uint32_t arity_;
-  Fill fill_;
-  std::vector<int32_t> first_child_;
-};
-
 struct FillCounts {
-  double node(const NodeView& view, int32_t node, const TrieLevel*, uint32_t, size_t, size_t) const {
-    return node == kNoNode ? 0.0 : view.node[node];
+  const NodeView& view;
+
+  double no_node(bool) const { return 0.0; }
+  double node(int32_t node) const { return view.node[node]; }
+  double cell(int64_t cell) const { return view.cell[cell]; }
+  void start(const TrieLevel*, uint32_t, uint32_t, size_t n_classes, double* row) const {
+    std::fill_n(row, n_classes, 0.0);
   }
-  double entry(const NodeView& view, int32_t, int32_t cell, uint32_t, const TrieLevel*, uint32_t, size_t,
-               size_t) const {
-    return cell == kNoNode ? 0.0 : view.cell[cell];
-  }
+  double without_cell(double, double, uint32_t) const { return 0.0; }
 };
 
 struct FillLogProba {
+  const NodeView& view;
   bool hierarchical;
   const std::vector<double>& log_base;
   std::vector<double> root;  // log probability of each value at the tree's root
 
   // For a value without a cell. Hierarchical: the log factor on the level above. Flat: the log factor on the base, or
   // NaN where the class has not seen the context and the level above must answer.
-  double node(const NodeView& view, int32_t node, const TrieLevel* above, uint32_t, size_t, size_t) const {
-    if (hierarchical) return node == kNoNode ? 0.0 : std::log(view.node[node]);
-    if (node == kNoNode && above) return std::numeric_limits<double>::quiet_NaN();
-    return std::log(view.node[node == kNoNode ? 0 : node]);
+  double no_node(bool top) const {
+    if (hierarchical) return 0.0;
+    return top ? std::log(view.node[0]) : std::numeric_limits<double>::quiet_NaN();
   }
+  double node(int32_t node) const { return std::log(view.node[node]); }
+  double cell(int64_t cell) const { return std::log(view.cell[cell]); }
 
-  double entry(const NodeView& view, int32_t node, int32_t cell, uint32_t value, const TrieLevel* above,
-               uint32_t parent, size_t n_classes, size_t y) const {
-    if (cell != kNoNode) return std::log(view.cell[cell]);
-    if (node != kNoNode && !hierarchical) return std::log(view.node[node]) + log_base[value];
-    const double base = above ? above->entry[above->values.find(parent, value) * n_classes + y] : root[value];
-    return node == kNoNode ? base : std::log(view.node[node]) + base;
+  // Of the classes that have not seen the context. The level above has an entry for every value with a cell here.
+  void start(const TrieLevel* above, uint32_t parent, uint32_t value, size_t n_classes, double* row) const {
+    if (!above)
+      std::fill_n(row, n_classes, root[value]);
+    else
+      std::copy_n(&above->entry[above->values.find(parent, value) * n_classes], n_classes, row);
+  }
+  double without_cell(double above, double node, uint32_t value) const {
+    return node + (hierarchical ? above : log_base[value]);
   }
 };
 
+// Dense levels of a tree, from contexts and what `Fill` makes of their nodes and cells.
+template <class Fill>
+class DenseBuilder {
+ public:
+  DenseBuilder(const ContextTreeView& tree, uint32_t arity, size_t n_classes, const Fill& fill)
+      : tree_(tree), n_classes_(n_classes), fill_(fill), groups_(arity) {}
+
+  void run(const Contexts& contexts, const TrieLevel* above, TrieLevel& level) {
+    level.node.assign(contexts.size() * n_classes_, fill_.no_node(!above));
+    level.values.reserve(contexts.size());
+    level.entry.reserve(contexts.size() * n_classes_);
+    for (size_t context = 0; context < contexts.size(); ++context) {
+      const Member *begin = contexts.begin(context), *end = contexts.end(context);
+      double* node = &level.node[context * n_classes_];
+      if (end - begin == 1)
+        one_class(*begin, contexts.parent[context], above, node, level);
+      else
+        many_classes(begin, end, contexts.parent[context], above, node, level);
+    }
+  }
+
+ private:
+  // Most contexts, far from the root: values are in order already, and each has a cell.
+  void one_class(const Member& member, uint32_t parent, const TrieLevel* above, double* node, TrieLevel& level) {
+    const int64_t from = tree_.cell_ptr[member.node], to = tree_.cell_ptr[member.node + 1];
+    level.values.push(tree_.cell_value + from, tree_.cell_value + to);
+    node[member.y] = fill_.node(member.node);
+    const size_t base = level.entry.size();
+    level.entry.resize(base + static_cast<size_t>(to - from) * n_classes_);
+    double* row = level.entry.data() + base;
+    for (int64_t c = from; c < to; ++c, row += n_classes_) {
+      fill_.start(above, parent, static_cast<uint32_t>(tree_.cell_value[c]), n_classes_, row);
+      row[member.y] = fill_.cell(c);
+    }
+  }
+
+  void many_classes(const Member* begin, const Member* end, uint32_t parent, const TrieLevel* above, double* node,
+                    TrieLevel& level) {
+    for (const Member* m = begin; m != end; ++m)
+      for (int64_t c = tree_.cell_ptr[m->node]; c < tree_.cell_ptr[m->node + 1]; ++c)
+        groups_.count(static_cast<uint32_t>(tree_.cell_value[c]));
+    const std::vector<uint32_t>& values = groups_.sorted();
+    level.values.push(values.data(), values.data() + values.size());
+    const size_t base = level.entry.size();
+    level.entry.resize(base + values.size() * n_classes_);
+    double* rows = level.entry.data() + base;
+    for (uint32_t i = 0; i < values.size(); ++i) {
+      groups_.set(values[i], i);
+      fill_.start(above, parent, values[i], n_classes_, rows + i * n_classes_);
+    }
+    for (const Member* m = begin; m != end; ++m) {
+      node[m->y] = fill_.node(m->node);
+      for (size_t i = 0; i < values.size(); ++i) {
+        double& number = rows[i * n_classes_ + m->y];
+        number = fill_.without_cell(number, node[m->y], values[i]);
+      }
+      for (int64_t c = tree_.cell_ptr[m->node]; c < tree_.cell_ptr[m->node + 1]; ++c)
+        rows[groups_.rank(static_cast<uint32_t>(tree_.cell_value[c])) * n_classes_ + m->y] = fill_.cell(c);
+    }
+    groups_.clear();
+  }
+
+  const ContextTreeView& tree_;
+  const size_t n_classes_;
+  const Fill& fill_;
+  Groups groups_;
+};
+
+// `depth`: of these contexts' nodes in the tree.
+void fill_sparse(const NodeView& view, const Contexts& contexts, size_t depth, uint32_t arity, SparseLevel& level) {
+  const ContextTreeView& tree = view.tree;
+  const int64_t n_cells = tree.cell_ptr[tree.level_ptr[depth + 1]] - tree.cell_ptr[tree.level_ptr[depth]];
+  Groups groups(arity);
+  level.span.reserve(contexts.size() + 1);
+  level.item.reserve(contexts.member.size() + static_cast<size_t>(n_cells));
+  for (size_t context = 0; context < contexts.size(); ++context) {
+    const Member *begin = contexts.begin(context), *end = contexts.end(context);
+    auto for_cells = [&](auto&& f) {
+      for (const Member* m = begin; m != end; ++m)
+        for (int64_t c = tree.cell_ptr[m->node]; c < tree.cell_ptr[m->node + 1]; ++c)
+          f(SparseLevel::Item{0.0, m->y, static_cast<uint32_t>(tree.cell_value[c])}, view.cell[c]);
+    };
+    const auto nodes = static_cast<uint32_t>(level.item.size());
+    auto at = nodes + static_cast<uint32_t>(end - begin);
+    level.span.push_back({nodes, at});
+    for (const Member* m = begin; m != end; ++m) level.item.push_back({std::log(view.node[m->node]), m->y, kNone});
+    if (end - begin == 1) {  // in order already
+      for_cells([&](SparseLevel::Item item, double p) { level.item.push_back({std::log(p), item.y, item.value}); });
+      continue;
+    }
+    for_cells([&](SparseLevel::Item item, double) { groups.count(item.value); });
+    for (uint32_t value : groups.sorted()) {
+      const uint32_t size = groups.size_of(value);
+      groups.set(value, at);
+      at += size;
+    }
+    level.item.resize(at);
+    for_cells([&](SparseLevel::Item item, double p) {
+      level.item[groups.place(item.value)] = {std::log(p), item.y, item.value};
+    });
+    groups.clear();
+  }
+  const auto size = static_cast<uint32_t>(level.item.size());
+  level.span.push_back({size, size});
+}
+
+template <class Fill>
+Trie build(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32_t arity, const Fill& fill,
+           uint32_t sparse_below) {
+  const size_t n_classes = path_arity[0], depth = path_arity.size() - 1;
+  const ClassLast tree(view.tree);
+  DenseBuilder<Fill> dense(view.tree, arity, n_classes, fill);
+  Contexts contexts = tree.top();
+  Trie trie;
+  for (size_t level = 0; level <= depth; ++level) {
+    const bool few = contexts.member.size() * sparse_below < contexts.size() * n_classes;
+    const uint32_t next_arity = level < depth ? path_arity[level + 1] : 1;
+    Children next(next_arity);
+    Contexts deeper;
+    if (level < depth) deeper = tree.descend(contexts, next_arity, next);
+    if (!trie.deep.empty() || (few && level > 0 && sparse_below > 0)) {
+      trie.deep.push_back(SparseLevel{std::move(next), {}, {}});
+      fill_sparse(view, contexts, level + 1, arity, trie.deep.back());
+    } else {
+      TrieLevel here{std::move(next), Children(arity), {}, {}, {}};
+      dense.run(contexts, trie.levels.empty() ? nullptr : &trie.levels.back(), here);
+      here.parent = std::move(contexts.parent);
+      trie.levels.push_back(std::move(here));
+    }
+    contexts = std::move(deeper);
+  }
+  return trie;
+}
+
 }  // namespace
 
-std::vector<TrieLevel> log_proba_trie(const NodeView& view, const std::vector<uint32_t>& path_arity,
-                                      const std::vector<double>& log_base, bool hierarchical) {
+Trie log_proba_trie(const NodeView& view, const std::vector<uint32_t>& path_arity, const std::vector<double>& log_base,
+                    bool hierarchical, uint32_t sparse_below) {
   const auto arity = static_cast<uint32_t>(log_base.size());
-  FillLogProba fill{hierarchical, log_base, std::vector<double>(arity, 0.0)};
+  FillLogProba fill{view, hierarchical, log_base, std::vector<double>(arity, 0.0)};
   for (int64_t c = 0; c < view.tree.cell_ptr[1]; ++c) fill.root[view.tree.cell_value[c]] = std::log(view.cell[c]);
-  return Builder<FillLogProba>(view, path_arity, arity, fill).run();
+  return build(view, path_arity, arity, fill, hierarchical ? sparse_below : 0);
 }
 
 std::vector<TrieLevel> count_trie(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32_t arity) {
-  return Builder<FillCounts>(view, path_arity, arity, FillCounts{}).run();
+  return build(view, path_arity, arity, FillCounts{view}, 0).levels;
 }
 
 }  // namespace countwise

@@ -1,6 +1,5 @@
 """The base of ensembles: counts that add up, files, pickles, and scikit-learn's contract."""
 
-import json
 import pickle
 
 import numpy as np
@@ -12,7 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import countwise as cw
 from countwise.errors import DataError, ModelFileError
 from countwise.estimators import persist
-from countwise.model_file import read_model_file, write_model_file
+from countwise.model_file import read_model_file
+from oracle.altered_files import load_altered, put
 from oracle.bags import Bag, JointBag
 
 N = 300
@@ -146,27 +146,10 @@ def test_tuned_members_keep_their_tuning(tmp_path):
 
 @pytest.fixture
 def altered(tmp_path):
+    """Load a sound ensemble's file after ``change(header, arrays)``."""
     Bag((2, 3), (0, 1)).fit(X, Y).save(tmp_path / "sound.cw")
-    header, arrays = read_model_file(tmp_path / "sound.cw")
-
-    def load(change):
-        facts, numbers = json.loads(json.dumps(header)), {name: array.copy() for name, array in arrays.items()}
-        change(facts, numbers)
-        facts.pop("format")
-        write_model_file(tmp_path / "bad.cw", facts, numbers)
-        return cw.load(tmp_path / "bad.cw")
-
-    return load
-
-
-def put(*keys, value):
-    def change(header, arrays):
-        place = header
-        for key in keys[:-1]:
-            place = place[key]
-        place[keys[-1]] = value
-
-    return change
+    sound = read_model_file(tmp_path / "sound.cw")
+    return lambda change: load_altered(sound, change, tmp_path / "bad.cw")
 
 
 def replace_array(name, function):

@@ -12,8 +12,9 @@ import pytest
 import countwise as cw
 from countwise.data.discretise import DISCRETISERS
 from countwise.errors import ModelFileError
-from countwise.model_file import read_model_file, write_model_file
+from countwise.model_file import read_model_file
 from countwise.smooth import SMOOTHERS
+from oracle.altered_files import load_altered, put
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 N = 150
@@ -172,29 +173,11 @@ def sound(tmp_path_factory):
 def altered(sound, tmp_path):
     """Load a sound model's file after ``change(header, arrays)``; its checksums are right."""
 
-    def load(change):
-        header = json.loads(json.dumps(sound[0]))
-        arrays = {name: array.copy() for name, array in sound[1].items()}
-        change(header, arrays)
-        header.pop("format", None)
-        write_model_file(tmp_path / "bad.cw", header, arrays)
-        return cw.load(tmp_path / "bad.cw")
-
-    return load
+    return lambda change: load_altered(sound, change, tmp_path / "bad.cw")
 
 
 def test_an_unaltered_copy_loads(altered):
     assert altered(lambda header, arrays: None).predict_proba(NEW).shape == (20, 2)
-
-
-def put(*keys, value):
-    def change(header, arrays):
-        place = header
-        for key in keys[:-1]:
-            place = place[key]
-        place[keys[-1]] = value
-
-    return change
 
 
 def drop(key):

@@ -65,7 +65,7 @@ class PickedRows:
     @property
     def batch(self) -> CodedBatch:
         """All of them."""
-        return _joined(self.parts)
+        return joined(self.parts)
 
 
 def encode_batch(
@@ -151,13 +151,14 @@ def coalesced(batches: Iterable[CodedBatch], max_bytes: int) -> Iterator[CodedBa
         waiting.append(batch)
         held += sum(column.nbytes for column in batch.codes)
         if held >= max_bytes:
-            yield _joined(waiting)
+            yield joined(waiting)
             waiting, held = [], 0
     if waiting:
-        yield _joined(waiting)
+        yield joined(waiting)
 
 
-def _joined(batches: list[CodedBatch]) -> CodedBatch:
+def joined(batches: list[CodedBatch]) -> CodedBatch:
+    """Batches of the same columns as one."""
     if len(batches) == 1:
         return batches[0]
     codes: list[CodeArray] = [np.concatenate(columns) for columns in zip(*(b.codes for b in batches), strict=True)]

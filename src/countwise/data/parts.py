@@ -23,6 +23,11 @@ def part_of(keys: Sequence[np.ndarray], n_parts: int, seed: int) -> np.ndarray:
     >>> part_of([np.array([0, 1, 2, 0, 1, 2], np.uint8)], 3, seed=0).tolist()
     [0, 0, 2, 0, 0, 2]
     """
+    return (row_hash(keys, seed) % np.uint64(n_parts)).astype(np.int64)
+
+
+def row_hash(keys: Sequence[np.ndarray], seed: int) -> np.ndarray:
+    """A random 64-bit number for each row that depends on its values alone."""
     x = np.full(len(keys[0]), seed * 0x9E3779B97F4A7C15 % 2**64, np.uint64)
     for column in keys:
         x ^= column
@@ -30,7 +35,7 @@ def part_of(keys: Sequence[np.ndarray], n_parts: int, seed: int) -> np.ndarray:
         x ^= x >> np.uint64(29)
         x *= MIX[1]
         x ^= x >> np.uint64(32)
-    return (x % np.uint64(n_parts)).astype(np.int64)
+    return x
 
 
 def row_keys(batch: RawBatch, codec: Codec) -> list[np.ndarray]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from countwise.data.codec import CategoryCodec, Codec, NumberCodec, infinite_value
 from countwise.data.columns import Kind, Measure, RawColumn, as_categories, as_numbers, kind_of, measure_of
 from countwise.data.discretise import Discretiser
+from countwise.data.discretise.base import distinct_values
 from countwise.data.sketch import ClassSketch, sketch_capacity
 from countwise.data.source import RawBatch, Source
 from countwise.dtypes import MAX_ARITY, FloatArray
@@ -200,10 +202,20 @@ class NumberStats:
             self._feed(self.sketch, last=True)
             self.items = self.sketch.items()
 
+    @cached_property
+    def distinct(self) -> tuple[FloatArray, FloatArray]:
+        """The values, ascending, and the weight of each."""
+        assert self.items is not None
+        values, _, weights = self.items
+        return distinct_values(values, weights)
+
     def codec(self, discretiser: Discretiser, n_classes: int) -> NumberCodec:
         """Cut points from what was seen."""
         assert self.items is not None
         values, classes, weights = self.items
+        if not discretiser._supervised:  # many draw cuts of one column: it is sorted once
+            values, weights = self.distinct
+            classes = np.zeros(len(values), np.int32)
         cuts = np.asarray(discretiser.cuts(values, classes.astype(np.int32), weights, n_classes), np.float64)
         return NumberCodec(self.name, cuts, len(cuts) + 1 if len(values) else 0, self.has_missing, self.measure)
 

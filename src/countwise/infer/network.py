@@ -24,7 +24,7 @@ THREADED_CELLS = 2**20  # fewer are smoothed sooner than another thread gets hol
 class Parameters:
     """The smoothed distributions of a network: of the class, and of each tree in turn.
 
-    The concentrations behind ``trees`` are tuned already; bias and temperature of ``tuning`` enter the scores.
+    The concentrations behind ``trees`` are tuned already; bias, temperature and weights of ``tuning`` enter the scores.
     """
 
     log_prior: FloatArray
@@ -90,9 +90,9 @@ class Network:
         self.arity = list(arity)
         tuning = parameters.tuning
         self.log_prior = parameters.log_prior
-        self.intercept = self.log_prior if tuning is None else self.log_prior + tuning.bias
-        self.temperature = 1.0 if tuning is None else tuning.temperature
         self.children = [tree.family.child for tree in trees]
+        self.intercept = self.log_prior if tuning is None else self.log_prior + tuning.bias
+        self.factors = np.ones(len(trees)) if tuning is None else tuning.term_factors(self.children)
         self.lookup = _kernels.Lookup(len(self.log_prior), len(trees))
 
         def compile_term(position: int) -> None:
@@ -113,20 +113,15 @@ class Network:
 
     def log_joint(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
         """Log P(x, y) for every row and class, before any tuning."""
-        return self._sums(batch, self.log_prior, threads)
+        return self._sums(batch, self.log_prior, None, threads)
 
     def scores(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
         """What P(y | x) is the softmax of, for every row and class: log P(x, y), tuned."""
-        if self.temperature == 1.0:
-            return self._sums(batch, self.intercept, threads)
-        out = self._sums(batch, np.zeros(len(self.log_prior)), threads)
-        out *= self.temperature
-        out += self.intercept
-        return out
+        return self._sums(batch, self.intercept, self.factors, threads)
 
-    def _sums(self, batch: CodedBatch, start: FloatArray, threads: int) -> FloatArray:
+    def _sums(self, batch: CodedBatch, start: FloatArray, factors: FloatArray | None, threads: int) -> FloatArray:
         out = np.empty((batch.n_rows, len(start)))
-        self.lookup.log_joint(batch.codes, self.arity, start, batch.n_rows, threads, out.reshape(-1))
+        self.lookup.log_joint(batch.codes, self.arity, start, factors, batch.n_rows, threads, out.reshape(-1))
         return out
 
     def proba(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
@@ -140,11 +135,14 @@ class Network:
     def contributions(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
         """What each attribute adds to the scores: rows x columns x classes, 0 for columns that are not used."""
         out = np.zeros((batch.n_rows, len(self.arity), len(self.log_prior)))
-        out[:, self.children] = self.terms(batch, threads) * self.temperature
+        out[:, self.children] = self._terms(batch, self.factors, threads)
         return out
 
     def terms(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
-        """Log P(x_i | y, parents) of the columns that are used, in the order of ``children``."""
+        """Log P(x_i | y, parents) of the columns that are used, in the order of ``children``, before any tuning."""
+        return self._terms(batch, None, threads)
+
+    def _terms(self, batch: CodedBatch, factors: FloatArray | None, threads: int) -> FloatArray:
         out = np.empty((batch.n_rows, len(self.children), len(self.log_prior)))
-        self.lookup.contributions(batch.codes, self.arity, batch.n_rows, threads, out.reshape(-1))
+        self.lookup.contributions(batch.codes, self.arity, factors, batch.n_rows, threads, out.reshape(-1))
         return out

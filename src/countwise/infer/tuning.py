@@ -28,14 +28,22 @@ MAX_STEPS, TOLERANCE = 50, 1e-5  # of each of two stages; relative to the loss
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """What is changed in a smoothed network: its scores become log P(y) + bias_y + temperature * sum_i log P(x_i | y).
+    """What is changed in a smoothed network.
 
+    Scores become log P(y) + bias_y + temperature * sum_i weight_i log P(x_i | y, parents).
     ``level_factor[l - 1]`` multiplies the concentrations of level l of every tree; deeper levels take the last one.
+    ``weight`` is by column of the table, used or not; None: 1 for all.
     """
 
     level_factor: FloatArray
     temperature: float
     bias: FloatArray
+    weight: FloatArray | None = None
+
+    def term_factors(self, children: Sequence[int]) -> FloatArray:
+        """What the evidence of these columns is multiplied by."""
+        weight = np.ones(len(children)) if self.weight is None else self.weight[children]
+        return self.temperature * weight
 
     def factor_of(self, level: np.ndarray) -> FloatArray:
         """The factor for nodes of these levels; the root's is 1."""

@@ -149,6 +149,14 @@ class _PairCounter:
         return sum(table.nbytes for table in self.tables)
 
 
+def add_singles(batch: CodedBatch, tables: Sequence[FloatArray]) -> None:
+    """Add the counts of (x_i, y) to the table of each attribute, values x classes."""
+    assert batch.target is not None
+    for codes, table in zip(batch.codes, tables, strict=True):
+        key = codes.astype(np.int64) * table.shape[1] + batch.target
+        np.add(table, np.bincount(key, batch.weights, minlength=table.size).reshape(table.shape), out=table)
+
+
 class _Singles:
     """Counts of (x_i, y) of every attribute."""
 
@@ -158,10 +166,7 @@ class _Singles:
         self.tables = [np.zeros((arity, data.n_classes)) for arity in data.arity]
 
     def add(self, batch: CodedBatch, threads: int) -> None:
-        assert batch.target is not None
-        for codes, table in zip(batch.codes, self.tables, strict=True):
-            key = codes.astype(np.int64) * table.shape[1] + batch.target
-            np.add(table, np.bincount(key, batch.weights, minlength=table.size).reshape(table.shape), out=table)
+        add_singles(batch, self.tables)
 
     def clear(self) -> None:
         for table in self.tables:

@@ -8,6 +8,7 @@ from countwise.data.discretise.equal_width import EqualWidth
 from countwise.data.discretise.kmeans import KMeansBins
 from countwise.data.discretise.mdlp import MDLP
 from countwise.data.discretise.random_mdlp import RandomMDLP
+from countwise.data.discretise.random_quantiles import RandomQuantiles
 from countwise.data.discretise.tree import TreeBins
 from countwise.errors import DataError
 
@@ -19,6 +20,7 @@ __all__ = [
     "EqualWidth",
     "KMeansBins",
     "RandomMDLP",
+    "RandomQuantiles",
     "TreeBins",
     "as_discretiser",
     "bin_codes",
@@ -27,6 +29,7 @@ __all__ = [
 DISCRETISERS: Final[dict[str, type[Discretiser]]] = {
     "mdlp": MDLP,
     "random-mdlp": RandomMDLP,
+    "random-quantiles": RandomQuantiles,
     "equal-width": EqualWidth,
     "equal-frequency": EqualFrequency,
     "k-means": KMeansBins,

@@ -167,3 +167,25 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         tags.target_tags.required = self._supervised
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+class RandomDiscretiser(Discretiser):
+    """Cut points that are drawn: a pure function of the weighted rows and the seed, a stream for each column."""
+
+    def __init__(self, random_state: int | None = None) -> None:
+        self.random_state = random_state
+
+    def for_column(self, position: int) -> Self:
+        """The same with the stream of one column."""
+        stream = np.random.SeedSequence((self.seed, position)).generate_state(1, np.uint64)
+        return type(self)(int(stream[0]))
+
+    @property
+    def seed(self) -> int:
+        """``random_state`` as a number; None is 0, so that results repeat."""
+        state = self.random_state
+        if state is None:
+            return 0
+        if not isinstance(state, Integral) or isinstance(state, bool) or not 0 <= state < 2**64:
+            raise DataError(f"random_state must be None or an integer from 0 to 2^64 - 1, not {state!r}")
+        return int(state)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
-import numpy as np
-
 from countwise import _kernels
-from countwise.data.discretise.base import Discretiser
+from countwise.data.discretise.base import RandomDiscretiser
 from countwise.dtypes import FloatArray, IntArray
-from countwise.errors import DataError
 
 
-class RandomMDLP(Discretiser):
+class RandomMDLP(RandomDiscretiser):
     r"""MDLP cut points by chance (paper 004, Algorithms 10 and 11).
 
     Where :class:`MDLP` takes the cut of greatest gain, this draws one of all midpoints :math:`T` between neighbouring
@@ -45,23 +40,6 @@ class RandomMDLP(Discretiser):
 
     _supervised = True
 
-    def __init__(self, random_state: int | None = None) -> None:
-        self.random_state = random_state
-
-    def for_column(self, position: int) -> RandomMDLP:
-        """The same with the stream of one column."""
-        stream = np.random.SeedSequence((self._seed, position)).generate_state(1, np.uint64)
-        return RandomMDLP(int(stream[0]))
-
     def cuts(self, values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int) -> FloatArray:
         """Ascending cut points of one column: see :meth:`Discretiser.cuts`; releases the GIL."""
-        return _kernels.random_mdlp_cuts(values, classes, weights, n_classes, self._seed)
-
-    @property
-    def _seed(self) -> int:
-        state = self.random_state
-        if state is None:
-            return 0
-        if not isinstance(state, Integral) or isinstance(state, bool) or not 0 <= state < 2**64:
-            raise DataError(f"random_state must be None or an integer from 0 to 2^64 - 1, not {state!r}")
-        return int(state)
+        return _kernels.random_mdlp_cuts(values, classes, weights, n_classes, self.seed)

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "parents.hpp"
+#include "search_counts.hpp"
+#include "vector_math.hpp"
+
+namespace countwise {
+namespace {
+
+constexpr double kStrengths[4] = {1, 4, 16, 64};
+constexpr double kHuge = 1e12, kLogHuge = 27.631021115928547;  // log_of() is for numbers of at least 1
+
+// Sum over cells of n log(n - left + A f), for each A; f is at most 1 and n - left + A f may be below 1.
+CW_CLONES void add_logs(const double* n, const double* f, size_t size, double* sums) {
+  for (size_t s = 0; s < 4; ++s) {
+    const double a = kStrengths[s];
+    double sum[4] = {0, 0, 0, 0};
+    size_t i = 0;
+    auto term = [&](size_t at) {
+      const double left = n[at] < 1 ? n[at] : 1.0;
+      return n[at] * (kLogHuge - log_of(kHuge / (n[at] - left + a * f[at])));
+    };
+    for (; i + 4 <= size; i += 4)
+      for (size_t j = 0; j < 4; ++j) sum[j] += term(i + j);
+    for (; i < size; ++i) sum[0] += term(i);
+    sums[s] += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  }
+}
+
+// The gains of one attribute from each of its candidates.
+class Gains {
+ public:
+  Gains(const SearchRows& rows, uint32_t child) : rows_(rows), arity_(rows.columns[child].arity) {
+    const size_t width = size_t{arity_} * rows.n_classes;
+    value_and_class_.resize(rows.n_rows);
+    for (size_t r = 0; r < rows.n_rows; ++r)
+      value_and_class_[r] =
+          code_at(rows.columns[child], r) * rows.n_classes + code_at(rows.target, r);
+    const MarginalEstimate marginal(rows, child);
+    given_class_.resize(width);
+    for (uint32_t k = 0; k < arity_; ++k)
+      for (uint32_t y = 0; y < rows.n_classes; ++y) given_class_[k * rows.n_classes + y] = marginal.given_class(k, y, true);
+    base_ = 0;
+    for (size_t r = 0; r < width; ++r)
+      if (marginal.count(r) > 0) base_ += marginal.count(r) * std::log(given_class_[r]);
+  }
+
+  double of(uint32_t parent) {
+    const size_t width = given_class_.size(), arity = rows_.columns[parent].arity, classes = rows_.n_classes;
+    table_.assign(arity * width, 0.0);
+    with_width(rows_.columns[parent], [&](auto* tag) {
+      const auto* codes = static_cast<decltype(tag)>(rows_.columns[parent].data);
+      if (rows_.weights)
+        for (size_t r = 0; r < rows_.n_rows; ++r) table_[codes[r] * width + value_and_class_[r]] += rows_.weights[r];
+      else
+        for (size_t r = 0; r < rows_.n_rows; ++r) table_[codes[r] * width + value_and_class_[r]] += 1.0;
+    });
+    n_.clear(), f_.clear(), total_.clear(), one_.clear();
+    for (size_t j = 0; j < arity; ++j) {
+      context_.assign(classes, 0.0);
+      for (size_t cell = 0, y = 0; cell < width; ++cell, y = y + 1 == classes ? 0 : y + 1) {
+        const double count = table_[j * width + cell];
+        if (count == 0) continue;
+        context_[y] += count;
+        n_.push_back(count), f_.push_back(given_class_[cell]);
+      }
+      for (double count : context_)
+        if (count > 0) total_.push_back(count), one_.push_back(1.0);
+    }
+    double up[4] = {0, 0, 0, 0}, down[4] = {0, 0, 0, 0};
+    add_logs(n_.data(), f_.data(), n_.size(), up);
+    add_logs(total_.data(), one_.data(), total_.size(), down);
+    double best = up[0] - down[0];
+    for (size_t s = 1; s < 4; ++s) best = std::max(best, up[s] - down[s]);
+    return best - base_;
+  }
+
+ private:
+  const SearchRows& rows_;
+  const uint32_t arity_;
+  double base_;  // what the attribute's own distribution given the class achieves
+  std::vector<uint32_t> value_and_class_;
+  std::vector<double> given_class_, table_, context_, n_, f_, total_, one_;
+};
+
+}  // namespace
+
+ParentLists gain_parents(const SearchRows& rows, const SearchLimits& limits) {
+  ParentLists parents(rows.columns.size());
+  std::vector<std::pair<double, uint32_t>> found;
+  for (size_t position = 1; position < limits.order.size(); ++position) {
+    const uint32_t child = limits.order[position];
+    Gains gains(rows, child);
+    found.clear();
+    for (size_t p = 0; p < std::min<size_t>(position, limits.n_candidates); ++p) {
+      const double gain = gains.of(limits.order[p]);
+      if (gain > 0) found.emplace_back(-gain, static_cast<uint32_t>(p));
+    }
+    std::sort(found.begin(), found.end());
+    for (size_t i = 0; i < std::min<size_t>(found.size(), limits.n_parents); ++i)
+      parents[child].push_back(limits.order[found[i].second]);
+  }
+  return parents;
+}
+
+}  // namespace countwise
