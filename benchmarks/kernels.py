@@ -156,6 +156,8 @@ def reading(bench: Bench) -> Iterator[Cost]:
     classes = rng.integers(0, 3, bench.n_rows, dtype=np.int32)
     values = rng.normal(size=bench.n_rows) + classes
     yield bench.cost("MDLP", "row", bench.n_rows, lambda _: _kernels.mdlp_cuts(values, classes, None, 3), both=False)
+    random = lambda _: _kernels.random_mdlp_cuts(values, classes, None, 3, 0)  # noqa: E731
+    yield bench.cost("random MDLP", "row", bench.n_rows, random, both=False)
     for n_cuts in (7, 63):
         number = NumberCodec("x", np.linspace(-2, 4, n_cuts), n_cuts + 1, False)
         yield bench.cost(

@@ -22,8 +22,9 @@ class ScaledEntropy {
   ScaledEntropy(int64_t total, double unit, int32_t n_classes) : unit_(unit) {
     const double n = static_cast<double>(total) * unit;
     const double bound = n * (std::fabs(std::log2(n)) + std::log2(n_classes) + 1.0);
-    exponent_ = std::min(kScoreBits - 1 - std::ilogb(bound), 1000);
-    scale_ = std::ldexp(1.0, exponent_);
+    const int exponent = std::min(kScoreBits - 1 - std::ilogb(bound), 1000);
+    scale_ = std::ldexp(1.0, exponent);
+    bit_ = std::ldexp(1.0, -exponent);
   }
 
   int64_t operator()(int64_t weight) const {
@@ -32,11 +33,10 @@ class ScaledEntropy {
     return std::llround(w * std::log2(w) * scale_);
   }
 
-  double bits(int64_t scaled) const { return std::ldexp(static_cast<double>(scaled), -exponent_); }
+  double bits(int64_t scaled) const { return static_cast<double>(scaled) * bit_; }
 
  private:
-  double unit_, scale_;
-  int exponent_;
+  double unit_, scale_, bit_;
 };
 
 // The same numbers from a table. A scan moves weight by weight, so the look-ups are almost sequential.
@@ -104,9 +104,6 @@ class EntropyScan {
   // weight * entropy, in bits.
   double cost(const Part& part) const { return entropy_.bits(entropy_(part.weight) - part.score); }
 
-  // k * Entropy(S)
-  double class_entropies(const Part& part) const { return part.n_classes * cost(part) / weight(part); }
-
   // lo <= cut < hi for the neighbours lo, hi: with bins (a, b] this separates them even when no double lies
   // between.
   double cut_before(int64_t block) const {
@@ -160,18 +157,22 @@ class MdlExcess {
   MdlExcess(const EntropyScan<Entropy>& scan, const Part& all)
       : scan_(scan),
         cost_(scan.cost(all)),
-        class_entropies_(scan.class_entropies(all)),
+        class_entropies_(class_entropies(all, cost_)),
         log2_positions_(std::log2(std::max(scan.weight(all) - 1.0, 1.0))),
         log2_description_(log2_description(all.n_classes)) {}
 
   double operator()(const Part& left, const Part& right) const {
-    const double gain = cost_ - scan_.cost(left) - scan_.cost(right);
+    const double left_cost = scan_.cost(left), right_cost = scan_.cost(right);
+    const double gain = cost_ - left_cost - right_cost;
     const double delta =
-        log2_description_ - (class_entropies_ - scan_.class_entropies(left) - scan_.class_entropies(right));
+        log2_description_ - (class_entropies_ - class_entropies(left, left_cost) - class_entropies(right, right_cost));
     return gain - (log2_positions_ + delta);
   }
 
  private:
+  // k * Entropy(S)
+  double class_entropies(const Part& part, double cost) const { return part.n_classes * cost / scan_.weight(part); }
+
   const EntropyScan<Entropy>& scan_;
   double cost_, class_entropies_, log2_positions_, log2_description_;
 };

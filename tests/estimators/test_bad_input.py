@@ -108,6 +108,11 @@ BAD_PARAMETERS = [
     (cw.BNClassifier(structure={"size": "word"}), r"structure\['size'\] must be a list"),
     (cw.BNClassifier(structure=["size"]), "structure must map attributes"),
     (cw.BNClassifier(structure={"size": ["word"], "word": ["size"]}), "cycle"),
+    (cw.KDFClassifier(k=0), "k must be a whole number >= 1"),
+    (cw.AnDEClassifier(n=3), "n must be 0, 1 or 2"),
+    (cw.AnDEClassifier(n=True), "n must be 0, 1 or 2"),
+    (cw.AnDEClassifier(min_support=-1), "min_support must be a number >= 0"),
+    (cw.AnDEClassifier(min_support=np.nan), "min_support must be a number >= 0"),
     *((cw.KDBClassifier(max_memory=m), "max_memory=") for m in ("x", "", -5, 0, "1.2.3GB", "1e400", True, [1], np.nan)),
 ]
 

@@ -18,13 +18,15 @@ from countwise.evaluate.run import describe
 
 
 def test_every_name_makes_a_model_of_its_own():
+    ensembles = {"eskdb", "kdf", "aode", "a2de"}  # which are not tuned
     names = [*NETWORKS, *(f"{network}-{smoothing}" for network in NETWORKS for smoothing in SMOOTHINGS)]
+    names = [name for name in names if name not in {f"{ensemble}-tuned" for ensemble in ensembles}]
     made = {name: describe(make_model(name)) for name in names}
     defaults = {"skdb": "skdb5", "kdb": "kdb1"}  # the networks that stand for two names
     for network in NETWORKS:
         assert made[network].startswith(NETWORKS[network][0])
     distinct = {text for name, text in made.items() if name.partition("-")[0] not in defaults}
-    assert len(distinct) == (len(NETWORKS) - len(defaults)) * (1 + len(SMOOTHINGS))
+    assert len(distinct) == (len(NETWORKS) - len(defaults)) * (1 + len(SMOOTHINGS)) - len(ensembles)
 
 
 def test_parameters_seed_and_threads():
@@ -46,7 +48,9 @@ def test_parameters_seed_and_threads():
         ("kdb(3)", "'3' is not of the form name=value"),
         ("kdb(k=3", "expected a name, or a name with parameters"),
         ("rf@all", "@all is for networks"),
-        ("eskdb-hdp", "model 'eskdb-hdp' is not in countwise yet: an ensemble of selective kDBs"),
+        ("aode@all", "@all is for networks"),
+        ("eskdb-tuned", "model 'eskdb-tuned': an ensemble of networks is not tuned; use eskdb-hdp"),
+        ("wnb-hdp", "model 'wnb-hdp' is not in countwise yet: naive Bayes with discriminative weights"),
     ],
 )
 def test_wrong_names_are_named(spec, message):
@@ -57,8 +61,8 @@ def test_wrong_names_are_named(spec, message):
 def test_all_absent_models_are_told_of_together(monkeypatch):
     monkeypatch.setitem(sys.modules, "xgboost", None)
     with pytest.raises(UnavailableError) as error:
-        make_models(["tan", "aode", "xgboost"])
-    assert "'aode' is not in countwise yet" in str(error.value)
+        make_models(["tan", "wnb", "xgboost"])
+    assert "'wnb' is not in countwise yet" in str(error.value)
     assert "pip install 'countwise[rivals]'" in str(error.value)
 
 

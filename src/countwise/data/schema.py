@@ -209,6 +209,13 @@ class NumberStats:
         values, _, weights = self.items
         return distinct_values(values, weights)
 
+    def sort(self) -> None:
+        """Put what was seen in the order of the values: worth it where the column is cut more than once."""
+        assert self.items is not None
+        values, classes, weights = self.items
+        order = np.argsort(values)
+        self.items = (values[order], classes[order], None if weights is None else weights[order])
+
     def codec(self, discretiser: Discretiser, n_classes: int) -> NumberCodec:
         """Cut points from what was seen."""
         assert self.items is not None
@@ -232,16 +239,16 @@ class Summary:
 
     def codecs(self, discretisers: Sequence[Discretiser], threads: int) -> list[Codec]:
         """A codec for each discretiser; they share those of the categories."""
-        numbers = [i for i, column in enumerate(self.columns) if isinstance(column, NumberStats)]
+        numbers = [(i, column) for i, column in enumerate(self.columns) if isinstance(column, NumberStats)]
         categories = [column.codec() if isinstance(column, CategoryStats) else None for column in self.columns]
+        if len(discretisers) > 1:
+            thread_map(lambda number: number[1].sort(), numbers, threads)
 
-        def number_codec(job: tuple[Discretiser, int]) -> NumberCodec:
-            discretiser, position = job
-            column = self.columns[position]
-            assert isinstance(column, NumberStats)
+        def number_codec(job: tuple[Discretiser, int, NumberStats]) -> NumberCodec:
+            discretiser, position, column = job
             return column.codec(discretiser.for_column(position), len(self.classes))
 
-        jobs = [(discretiser, i) for discretiser in discretisers for i in numbers]
+        jobs = [(discretiser, *number) for discretiser in discretisers for number in numbers]
         made = iter(thread_map(number_codec, jobs, threads))
         return [Codec(tuple(known or next(made) for known in categories), self.classes) for _ in discretisers]
 

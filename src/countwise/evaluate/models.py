@@ -7,7 +7,7 @@ from typing import Any, Final
 from sklearn.base import BaseEstimator, clone
 
 from countwise.errors import DataError
-from countwise.estimators import BNClassifier
+from countwise.estimators import BNClassifier, NetworkClassifier
 from countwise.estimators.names import NETWORKS, constant, make
 from countwise.evaluate.rivals.names import RIVAL_NAMES
 
@@ -72,6 +72,8 @@ def make_model(spec: str, seed: int = 0, jobs: int | None = None) -> Any:
     model = make(name)
     fitting = {key: value for key, value in {"random_state": seed, "n_jobs": jobs}.items() if key in model.get_params()}
     model = make(name, fitting | params)
+    if of_all and not isinstance(model, NetworkClassifier):
+        raise DataError(f"model {spec!r}: {OF_ALL_ROWS} is for networks, not for ensembles of them")
     return StructureOfAll(model) if of_all else model
 
 

@@ -69,4 +69,3 @@ def class_structure(
         rows.kernel_rows, list(order), k, N_CANDIDATES, visited.tolist(), scored, N_LATER, LEAST_SCORE
     )
     return Structure(tuple(rows.names), tuple(order), tuple(tuple(found) for found in parents))
-
