@@ -77,6 +77,8 @@ def save_model(model: NetworkClassifier, path: str | os.PathLike[str]) -> None:
     if model.tuning_ is not None:
         arrays |= {"tuning.level_factor": model.tuning_.level_factor, "tuning.bias": model.tuning_.bias}
         arrays["tuning.temperature"] = np.array([model.tuning_.temperature])
+        if model.tuning_.weight is not None:
+            arrays["tuning.weight"] = model.tuning_.weight
     write_model_file(path, _header(model), arrays)
 
 
@@ -139,7 +141,7 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> NetworkClassi
             _require(bool((_vector(base, tree.counts.arity) > 0).all()), "a base probability is not positive")
         proba, absent = arrays[f"tree{i}.cell_proba"], arrays[f"tree{i}.absent"]
         smoothed.append(Smoothed(proba, absent, bool(flag), precision, base))
-    model.tuning_ = _tuning(arrays, len(model.classes_))
+    model.tuning_ = _tuning(arrays, len(model.classes_), len(columns))
     log_prior = _vector(arrays["log_prior"], len(model.classes_))
     model._derived = Derived(Parameters(log_prior, tuple(smoothed), model.tuning_))
     for name in LEARNED:
@@ -155,17 +157,17 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> NetworkClassi
     return model
 
 
-def _tuning(arrays: dict[str, AnyArray], n_classes: int) -> Tuning | None:
+def _tuning(arrays: dict[str, AnyArray], n_classes: int, n_columns: int) -> Tuning | None:
     if "tuning.temperature" not in arrays:
         return None
-    level_factor = arrays["tuning.level_factor"]
+    level_factor, weight = arrays["tuning.level_factor"], arrays.get("tuning.weight")
+    level_factor, bias = _vector(level_factor, len(level_factor)), _vector(arrays["tuning.bias"], n_classes)
     (temperature,) = _vector(arrays["tuning.temperature"], 1)
-    tuning = Tuning(
-        _vector(level_factor, len(level_factor)), float(temperature), _vector(arrays["tuning.bias"], n_classes)
-    )
-    numbers = np.concatenate([tuning.level_factor, [tuning.temperature], np.exp(tuning.bias)])
+    numbers = np.concatenate([level_factor, [temperature], np.exp(bias)])
     _require(bool((np.isfinite(numbers) & (numbers > 0)).all()), "the tuning is not sound")
-    return tuning
+    if weight is not None:
+        _require(bool(np.isfinite(_vector(weight, n_columns)).all()), "a weight is not a number")
+    return Tuning(level_factor, float(temperature), bias, weight)
 
 
 def _require(holds: bool, otherwise: str) -> None:

@@ -8,8 +8,8 @@ square root of the sum of squares, a rise of one part with the falls of what it 
 "Construction of confidence limits about effect measures", Statistics in Medicine 27, 1693-1702):
 
 1. logit p moves up by sqrt(u(a)^2 + d(b)^2) and down by sqrt(d(a)^2 + u(b)^2), which gives distances for log p;
-2. log P(x, y) is a sum over attributes (times the temperature and weights of a tuned network) and the class prior, all from
-   counts of their own;
+2. log P(x, y) is a sum over attributes (times temperature and weights of a tuned network) and the class prior, all
+   from counts of their own;
 3. logit P(y | x) = log P(x, y) - log sum_{z != y} P(x, z), where each z changes the sum as it alone would.
 
 With many counts all distances are normal quantiles times standard deviations: the delta method. Classes answer from
@@ -148,7 +148,7 @@ class Spread:
         log_p, weight = self.network.terms(batch), np.expm1(self.weights.terms(batch))
         up, down = log_proba_distances(log_p, weight, level)
         prior_up, prior_down = gamma_distances(self.prior_shape, level)  # the sum of the shapes is common to all
-        factor = np.abs(self.network.factors)[:, None]
+        factor = self.network.factors[:, None]
         up = np.sqrt(((factor * up) ** 2).sum(axis=1) + prior_up**2)
         down = np.sqrt(((factor * down) ** 2).sum(axis=1) + prior_down**2)
         out = proba_limits(self.network.scores(batch), up, down)
