@@ -27,8 +27,8 @@ def raw_kernel(table, families, rows):
     kernel = _kernels.PathLoss(class_counts, ROOT_CONCENTRATION, len(trees), n_levels, batch.target, batch.weights)
     for i, tree in enumerate(trees):
         counts, family = tree.counts, (tree.family.child, list(tree.family.parents))
-        numbers = counts.cell_count, counts.total, np.ones(counts.n_cells)
-        kernel.add_term(i, family, batch.codes, table.arity, tree.kernel_arrays, *numbers)
+        whole = np.full(counts.n_levels, 1e100)  # of so strong a pull every row of a cell has a table of its own
+        kernel.add_term(i, family, batch.codes, table.arity, tree.kernel_arrays, counts.cell_count, whole)
     return kernel, n_levels
 
 
