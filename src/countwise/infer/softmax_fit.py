@@ -60,7 +60,7 @@ def fit_weights(
     own; both have standard deviation 1.
     """
     weight, bias = np.empty(len(terms)), np.empty(offset.shape[1])
-    n_groups = int(group.max(initial=-1)) + 1
+    n_groups = int(group.max()) + 1 if len(group) else 0
     _kernels.fit_weights(
         (rows.target, rows.weights),
         offset.reshape(-1),
