@@ -12,6 +12,7 @@ namespace {
 constexpr uint32_t kAbsent = 0xffffffffu;
 constexpr uint32_t kFirstRows = 256;  // on which all candidates are tried
 constexpr size_t kFinalists = 4;      // that are tried on all
+constexpr double kLeastVariance = 1e-18;  // less is the rounding of estimates that are as before
 constexpr size_t kMostKeys = size_t{1} << 22;  // of contexts x values that are numbered; a wider candidate is passed over
 
 CW_CLONES void log_proba(const double* p, size_t size, double* out) {
@@ -258,7 +259,7 @@ class Search {
       gain += weight(row) * (after[target_[row]] - before[target_[row]] - mean);
       variance += weight(row) * (square - mean * mean);
     }
-    return gain > 0 && variance > 0 ? gain * gain / variance : 0.0;
+    return gain > 0 && variance > kLeastVariance ? gain * gain / variance : 0.0;
   }
 
   void accept(Child& child, uint32_t parent) {
