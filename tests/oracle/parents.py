@@ -70,7 +70,7 @@ class ClassSearch:
         self.prior = np.array(
             [np.log(np.bincount(table.y, w, minlength=table.n_classes) + 1 / table.n_classes) for w in self.rest]
         )
-        self.parents = {child: () for child in self.order}
+        self.parents = dict.fromkeys(self.order, ())
         self.log_p = {child: self.estimates(child, (), self.scored) for child in self.order}
 
     def run(self, sequence):

@@ -101,7 +101,7 @@ def fit_weights(
     from scipy.optimize import minimize
 
     n_terms, n_groups, shape = len(terms), int(group.max(initial=-1)) + 1, offset.shape
-    flat = terms.reshape(n_terms, -1)
+    flat = terms.reshape(n_terms, offset.size)
     base = offset + flat.sum(axis=0).reshape(shape)
     ends = np.cumsum([n_terms, n_groups])
 
