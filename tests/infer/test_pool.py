@@ -1,5 +1,7 @@
 """Tuning a part of a pool: left-out evidence against recounting, the search in one variable, what tuning must do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -177,8 +179,20 @@ def test_tuning_lowers_the_loss_of_the_part(weighted):
     assert not np.array_equal(tunings[0].weight, tunings[1].weight)
     before, after = plain_loss(evidence, part), tuned_loss(evidence, part, tunings, BY_TERM)
     assert after < 0.98 * before
-    even = [type(t)(t.level_factor, t.temperature, t.bias, np.ones(6)) for t in tunings]
+    even = [replace(t, weight=np.ones(6)) for t in tunings]
     assert after < tuned_loss(evidence, part, even, BY_TERM)  # weights say more than one temperature
+
+
+def test_biases_follow_the_classes_of_the_part():
+    table = dependent_table(5, 900, 6, n_classes=3, noise=0.6)
+    rows = np.flatnonzero((table.y == 0) | (np.arange(900) % 5 == 0))
+    part, (networks, evidence) = table.take(rows), evidence_of(table, rows)
+    tunings = tune_part(networks, class_counts(table), [part.batch()] * 2, 6, 1)
+    assert (tunings[0].bias == tunings[1].bias).all()
+    best = tuned_loss(evidence, part, tunings, BY_TERM)
+    for step in (-0.5, 0.5):
+        shifted = [replace(t, bias=t.bias + np.array([step, 0.0, 0.0])) for t in tunings]
+        assert tuned_loss(evidence, part, shifted, BY_TERM) > best + 1.0
 
 
 def test_threads_do_not_change_the_tuning():
