@@ -242,9 +242,13 @@ class PathLoss:
         arity: Sequence[int],
         tree: TreeShape,
         cell_count: FloatArray,
-        node_count: FloatArray,
-        pass_up: FloatArray,
+        concentration: FloatArray,
     ) -> None: ...
+    def group_sums(
+        self, strength: FloatArray, group: Sequence[int], n_groups: int, n_threads: int, out: FloatArray
+    ) -> None: ...
+    @property
+    def log_prior(self) -> FloatArray: ...
     def evaluate(
         self,
         strength: FloatArray,
@@ -255,3 +259,17 @@ class PathLoss:
         d_weight: FloatArray,
         d_bias: FloatArray,
     ) -> float: ...
+
+SearchRows = tuple[Sequence[CodeArray], Sequence[int], CodeArray | None, int, FloatArray | None]
+
+def gain_parents(rows: SearchRows, order: Sequence[int], n_parents: int, n_candidates: int) -> list[list[int]]: ...
+def class_parents(
+    rows: SearchRows,
+    order: Sequence[int],
+    n_parents: int,
+    n_candidates: int,
+    sequence: Sequence[int],
+    scored: Sequence[int],
+    n_later: int,
+    least_score: float,
+) -> list[list[int]]: ...

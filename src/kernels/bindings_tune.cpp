@@ -22,19 +22,20 @@ void bind_tuning(nb::module_& m) {
       .def(
           "add_term",
           [](PathLoss& self, size_t position, const nb::tuple& family, const std::vector<AnyColumn>& codes,
-             const std::vector<uint32_t>& arity, const nb::tuple& tree, In<double> cell_count, In<double> node_count,
-             In<double> pass_up) {
+             const std::vector<uint32_t>& arity, const nb::tuple& tree, In<double> cell_count,
+             In<double> concentration) {
             const size_t n_rows = codes.at(0).shape(0);
             const auto columns = columns_of(codes, arity, n_rows);
             const TreeArrays arrays = tree_arrays(tree);
             const ContextTreeView view = arrays.view(cell_count.data());
             const uint32_t child = nb::cast<uint32_t>(family[0]);
-            const PathTerm term{child, arity.at(child),   nb::cast<std::vector<uint32_t>>(family[1]),
-                                view,  node_count.data(), pass_up.data()};
+            expect_size(concentration.shape(0), view.n_levels, "one concentration per level is needed");
+            const PathTerm term{child, arity.at(child), nb::cast<std::vector<uint32_t>>(family[1]), view,
+                                concentration.data()};
             nb::gil_scoped_release release;
             self.add_term(position, term, {columns, Column{nullptr, 1, 0}, nullptr, n_rows});
           },
-          "position"_a, "family"_a, "columns"_a, "arity"_a, "tree"_a, "cell_count"_a, "node_count"_a, "pass_up"_a)
+          "position"_a, "family"_a, "columns"_a, "arity"_a, "tree"_a, "cell_count"_a, "concentration"_a)
       .def(
           "evaluate",
           [](const PathLoss& self, In<double> strength, In<double> weight, In<double> bias, int n_threads,

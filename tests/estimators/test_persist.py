@@ -275,6 +275,24 @@ def test_other_crafted_arrays_are_refused(altered):
             altered(change)
 
 
+def test_weights_of_terms_are_kept_and_checked(altered):
+    def tuning(weight):
+        def change(header, arrays):
+            n_classes = len(arrays["class_counts"])
+            arrays["tuning.level_factor"], arrays["tuning.bias"] = np.ones(3), np.zeros(n_classes)
+            arrays["tuning.temperature"], arrays["tuning.weight"] = np.array([0.9]), weight
+
+        return change
+
+    n_columns = X.shape[1]
+    weight = np.linspace(0.0, 2.0, n_columns)
+    model = altered(tuning(weight))
+    assert model.tuning_.weight.tolist() == weight.tolist()
+    for wrong in (weight[1:], weight.astype(np.int64), np.full(n_columns, np.nan), np.full(n_columns, np.inf)):
+        with pytest.raises(ModelFileError, match="not a usable model"):
+            altered(tuning(wrong))
+
+
 def test_damaged_files_are_refused(tmp_path):
     path = tmp_path / "model.cw"
     cw.KDBClassifier(k=1).fit(X, Y).save(path)

@@ -92,7 +92,7 @@ def test_rows_leave_an_hdp_in_closed_form(weights):
         for t, (tree, fit) in enumerate(pairs):
             for r, (codes, label, weight) in enumerate(table.rows):
                 expected = path_loss.fitted_evidence(
-                    tree, fit, np.exp(log_factor), ROOT_CONCENTRATION, codes, label, weight
+                    tree, fit, np.exp(log_factor), ROOT_CONCENTRATION, codes, label, weight, 3
                 )
                 assert found[t, r] == pytest.approx(expected, rel=1e-9)
         sums = evidence.networks(log_factor)

@@ -63,43 +63,43 @@ def loss(table, families, strengths, weight, bias, root, rows):
     return total
 
 
-def fitted_evidence(tree, fit, factor, root, codes, label, weight):
+def fitted_evidence(tree, fit, factor, root, codes, label, weight, n_classes):
     """Log P(x_i | y, parents) of one row for every class, from an HDP as fitted, the row out of its counts.
 
-    The row leaves the leaf whole, and each level above by what the one below passes on; the root, for all classes, too.
+    The row leaves the leaf whole. Of what leaves a cell of n rows, the cell above loses c / (c + n - 1), c = alpha phi
+    above, the last row's chance of a table of its own; all of it if n is 1. The root loses its share for all classes.
     """
-    counts = tree.counts
-    pass_up, value = fit.pass_up(counts), codes[tree.family.child]
+    counts, value = tree.counts, codes[tree.family.child]
     nodes = {(): 0}
     for j in range(1, counts.n_nodes):
         above = next(path for path, number in nodes.items() if number == counts.parent[j])
         nodes[(*above, int(tree.branch[j]))] = j
-    n, total = dict.fromkeys(nodes, 0.0), dict.fromkeys(nodes, 0.0)
-    cell = {}
+    n, total = {}, {}
     for path, j in nodes.items():
         cells = range(counts.cell_ptr[j], counts.cell_ptr[j + 1])
         total[path] = sum(fit.counts[c] for c in cells)
-        for c in cells:
-            if counts.cell_value[c] == value:
-                n[path], cell[path] = fit.counts[c], c
-    contexts = tuple(codes[p] for p in tree.family.parents)
-    left, path = min(weight, 1.0), (label, *contexts)
-    while True:
-        n[path], total[path] = max(0.0, n[path] - left), max(0.0, total[path] - left)
-        if not path:
-            break
-        left *= pass_up[cell[path]]
-        path = path[:-1]
-    out = []
-    for y in range(max(path[0] for path in nodes if path) + 1):
-        p = (n[()] + root / counts.arity) / (total[()] + root)
-        for level in range(1, len(contexts) + 2):
-            path = (y, *contexts)[:level]
-            if total.get(path, 0.0) > 0:
-                a = fit.concentration[level] * factor
-                p = (n[path] + a * p) / (total[path] + a)
-        out.append(np.log(p))
-    return out
+        n[path] = sum(fit.counts[c] for c in cells if counts.cell_value[c] == value)
+
+    def estimates(y, alpha_factor):
+        """From the root down to the deepest context that was counted."""
+        path = (y, *(codes[p] for p in tree.family.parents))
+        phi = [(n[()] + root / counts.arity) / (total[()] + root)]
+        for level in range(1, len(path) + 1):
+            if total.get(path[:level], 0.0) > 0:
+                a = fit.concentration[level] * alpha_factor
+                phi.append((n[path[:level]] + a * phi[-1]) / (total[path[:level]] + a))
+        return phi
+
+    phi = estimates(label, 1.0)
+    path = (label, *(codes[p] for p in tree.family.parents))
+    left, before = min(weight, 1.0), dict(n)
+    for level in range(len(path), -1, -1):
+        here = path[:level]
+        n[here], total[here] = max(0.0, n[here] - left), max(0.0, total[here] - left)
+        if level and before[here] > 1:
+            c = fit.concentration[level] * phi[level - 1]
+            left *= c / (c + before[here] - 1.0)
+    return [np.log(estimates(y, factor)[-1]) for y in range(n_classes)]
 
 
 # The kernel on raw counts
@@ -119,6 +119,6 @@ def raw_kernel(table, families, rows):
     kernel = _kernels.PathLoss(class_counts, ROOT_CONCENTRATION, len(trees), n_levels, batch.target, batch.weights)
     for i, tree in enumerate(trees):
         counts, family = tree.counts, (tree.family.child, list(tree.family.parents))
-        numbers = counts.cell_count, counts.total, np.ones(counts.n_cells)
-        kernel.add_term(i, family, batch.codes, table.arity, tree.kernel_arrays, *numbers)
+        whole = np.full(counts.n_levels, 1e100)  # of so strong a pull every row of a cell has a table of its own
+        kernel.add_term(i, family, batch.codes, table.arity, tree.kernel_arrays, counts.cell_count, whole)
     return kernel, n_levels

@@ -57,10 +57,10 @@ def add_tree(
     kernel: _kernels.PathLoss, position: int, tree: ContextTree, fit: HDPFit, rows: CodedBatch, arity: Sequence[int]
 ) -> FloatArray:
     """Lead rows through a tree, as a term of the loss; the concentrations of its levels, as fitted."""
-    counts, family = tree.counts, (tree.family.child, list(tree.family.parents))
-    numbers = fit.counts, fit.totals(counts), fit.pass_up(counts)
-    kernel.add_term(position, family, rows.codes, list(arity), tree.kernel_arrays, *numbers)
-    return fit.concentration[np.minimum(np.arange(counts.n_levels), len(fit.concentration) - 1)]
+    family = tree.family.child, list(tree.family.parents)
+    by_level = fit.concentration[np.minimum(np.arange(tree.counts.n_levels), len(fit.concentration) - 1)]
+    kernel.add_term(position, family, rows.codes, list(arity), tree.kernel_arrays, fit.counts, by_level)
+    return by_level
 
 
 class RowLoss:
