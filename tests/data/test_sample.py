@@ -92,6 +92,11 @@ def test_every_part_has_its_share_of_every_class(n_parts):
         assert len(sizes) == n_parts
 
 
+def test_parts_are_even_with_many_small_classes():
+    table = Table(np.arange(104)[:, None], np.arange(104) % 26, [104], 26)  # four rows of each
+    assert sorted(np.bincount(sample_rows(table.data(), 1000, 0).parts(3))) == [34, 35, 35]
+
+
 def test_a_part_is_the_same_whatever_the_order_and_the_weights():
     table = random_table(5, 300, [4, 6, 3])
 
