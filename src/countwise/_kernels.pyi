@@ -14,6 +14,9 @@ def mdlp_cuts(values: FloatArray, classes: IntArray, weights: FloatArray | None,
 def random_mdlp_cuts(
     values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int, seed: int
 ) -> FloatArray: ...
+def random_quantiles(
+    values: FloatArray, mass: FloatArray, fewest: float, most: float, seed: int
+) -> FloatArray: ...
 def tree_cuts(
     values: FloatArray,
     classes: IntArray,
