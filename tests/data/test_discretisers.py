@@ -1,5 +1,7 @@
 """What all discretisers promise, and each unsupervised method and the tree on its own."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -23,6 +25,7 @@ from countwise.data.discretise import (
 )
 from countwise.errors import DataError
 from oracle.mdlp import tree_cuts
+from oracle.random import xoshiro
 
 VARIANTS = [
     MDLP(),
@@ -281,18 +284,21 @@ def test_equal_frequency_cap_spares_bins_from_a_spike():
 
 def random_quantiles_by_hand(values, seed):
     """The generator's draws again, and for each quantile the nearest boundary by looking at all of them."""
-    rng = RNG(seed)
+    words = xoshiro(seed)
+
+    def uniform():
+        return (next(words) >> 11) / 2**53
+
     n = len(values)
-    fewest, most = (max(2, round(share * n ** (1 / 3))) for share in (0.4, 1.3))
-    n_bins = int(rng.integers(fewest, most + 1))
-    capped = rng.random() < 0.5
-    jitter = [rng.random() - 0.5 for _ in range(n_bins - 1)]
+    fewest, most = (max(2, math.floor(share * n ** (1 / 3) + 0.5)) for share in (0.4, 1.3))
+    n_bins = fewest + ((next(words) >> 32) * (most - fewest + 1) >> 32)
+    capped = uniform() < 0.5
     distinct = sorted(set(values))
     mass = [min(values.count(v), n / n_bins) if capped else values.count(v) for v in distinct]
     below = np.cumsum(mass)
     cuts = set()
-    for j, u in enumerate(jitter, start=1):
-        quantile = (j + u) / n_bins * below[-1]
+    for j in range(1, n_bins):
+        quantile = (j + uniform() - 0.5) / n_bins * below[-1]
         at = min(range(len(distinct) - 1), key=lambda b: (abs(below[b] - quantile), b))
         cuts.add((distinct[at] + distinct[at + 1]) / 2)
     return n_bins, capped, sorted(cuts)
@@ -311,12 +317,14 @@ def test_random_quantiles_are_the_draws_of_the_seed(spike):
 
 
 def test_random_quantiles_of_few_values_by_hand():
-    # default_rng(0) of 8 rows: 2 or 3 bins, and the draws are 3, 0.27 (capped), 0.041 and 0.017.
-    assert random_quantiles_by_hand([float(v) for v in range(8)], 0)[:2] == (3, True)
-    # Quantiles at (1 - 0.459) 8/3 = 1.44 and (2 - 0.483) 8/3 = 4.04: after 1 and after 4 of 8 rows.
-    assert plain(RandomQuantiles(random_state=0), range(8)) == [0.5, 3.5]
-    # The zeros count 8/3 of now 5.67: quantiles 1.02 and 2.87, both nearest to the boundary after the zeros.
-    assert plain(RandomQuantiles(random_state=0), [0, 0, 0, 0, 0, 1, 2, 3]) == [0.5]
+    # Of 8 rows 2 or 3 bins. Seed 9 draws 3, capped (0.43), 0.199 and 0.884. Quantiles (1 + 0.199 - 0.5) 8/3 = 1.86 and
+    # (2 + 0.884 - 0.5) 8/3 = 6.36: after 2 and after 6 rows.
+    assert plain(RandomQuantiles(random_state=9), range(8)) == [1.5, 5.5]
+    # The zeros count 8/3, which leaves 17/3 in all: quantiles 1.32 and 4.50, boundaries at 2.67, 3.67, 4.67.
+    spike = [0, 0, 0, 0, 0, 1, 2, 3]
+    assert plain(RandomQuantiles(random_state=9), spike) == [0.5, 2.5]
+    # Seed 1 draws 3, not capped (0.747), 0.100 and 0.746: quantiles 1.60 and 5.99, boundaries at 5, 6, 7.
+    assert plain(RandomQuantiles(random_state=1), spike) == [0.5, 1.5]
 
 
 def test_random_quantiles_cap_spares_bins_from_a_spike():

@@ -12,7 +12,7 @@ MODELS = {
     "NB": lambda **p: cw.AnDEClassifier(0, **p),
     "AODE": lambda **p: cw.AnDEClassifier(1, **p),
     "A2DE": lambda **p: cw.AnDEClassifier(2, **p),
-    "Pool": lambda **p: cw.PoolClassifier(2, 3, 3, **p),
+    "Pool": lambda **p: cw.PoolClassifier(3, 3, 3, **p),
 }
 PASSES = {"ESKDB": 3, "KDF": 2, "NB": 1, "AODE": 1, "A2DE": 2, "Pool": 2}
 each_model = pytest.mark.parametrize("name", list(MODELS))

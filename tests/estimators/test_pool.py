@@ -17,7 +17,7 @@ from countwise.estimators import pool
 from countwise.evaluate import log_loss
 
 MODELS = {
-    "Pool": lambda **p: cw.PoolClassifier(**{"n_members": 2, "k": 3, **p}),
+    "Pool": lambda **p: cw.PoolClassifier(**{"n_members": 3, "k": 3, **p}),
     "Tuned": lambda **p: cw.TunedKDBClassifier(**{"k": 3, **p}),
 }
 each_model = pytest.mark.parametrize("make", list(MODELS.values()), ids=list(MODELS))
@@ -73,10 +73,10 @@ def watched(monkeypatch):
 
 def test_rows_that_tune_a_part_did_not_choose_its_structures(watched):
     X, y = words()
-    model = cw.PoolClassifier(n_members=2, n_parts=3).fit(X, y)
+    model = cw.PoolClassifier(n_members=3, n_parts=3).fit(X, y)
     searched, judged = watched
-    assert len(searched) == 6
-    assert [len(own) for own in judged] == [2, 2, 2]
+    assert len(searched) == 9
+    assert [len(own) for own in judged] == [3, 3, 3]
     everything = set().union(*(own[0] for own in judged))
     assert len(everything) == len(pd.concat([X, pd.Series(y)], axis=1).drop_duplicates())
     for part, rows in searched:
@@ -309,12 +309,26 @@ def test_a_class_that_only_pairs_tell(make):
     assert loss(make(k=5)) < 0.6 * loss(cw.TANClassifier())
 
 
+def test_a_tuned_network_weighs_attributes():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 1500)
+    signal = y + rng.normal(0, 1.0, 1500)
+    copies = np.column_stack([signal, y + rng.normal(0, 1.0, 1500), *[signal + rng.normal(0, 0.1, 1500)] * 3])
+    weight = cw.TunedKDBClassifier(k=0).fit(copies, y).tuning_.weight
+    assert weight.shape == (5,)
+    assert weight[1] > 1.5 * weight[[0, 2, 3, 4]].max()  # the same told four times over counts less each time
+    assert cw.TunedKDBClassifier(tune=None).fit(copies, y).tuning_ is None
+
+
 # Members
 
 
 def test_members_are_as_the_recipe_says():
     X, y = numbers(500)
     model = cw.PoolClassifier(n_members=3, n_parts=4, k=2).fit(X, y)
+    recipes = model._recipes(0)
+    assert [recipe.discriminative for recipe in recipes] == 4 * [False, True, True]
+    assert [recipe.informative_first for recipe in recipes] == 4 * [True, False, True]
     assert [member.group for member in model.members_] == [p for p in range(4) for _ in range(3)]
     assert len({tuple(member.codec.arity) for member in model.members_}) > 4  # bins of their own
     assert len({member.structure.order for member in model.members_}) > 4
