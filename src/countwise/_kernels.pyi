@@ -276,3 +276,23 @@ def class_parents(
     n_later: int,
     least_score: float,
 ) -> list[list[int]]: ...
+def fit_temperature(
+    target: CodeArray,
+    weights: FloatArray,
+    offset: FloatArray,
+    evidence: FloatArray,
+    priors: tuple[float, float, float],
+    log_temperature: float,
+    bias: FloatArray,
+) -> tuple[float, float]: ...
+def fit_weights(
+    rows: tuple[CodeArray, FloatArray],
+    offset: FloatArray,
+    terms: FloatArray,
+    group: CodeArray,
+    n_groups: int,
+    priors: tuple[float, float, float],
+    n_threads: int,
+    weight: FloatArray,
+    bias: FloatArray,
+) -> float: ...

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from countwise.infer.pool import PATH_BYTES, FittedNetwork, PartEvidence, least_argument, most_rows, tune_part
-from countwise.infer.softmax_fit import Rows
 from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION
 from countwise.tree.context import Family, build_trees
 from oracle import path_loss
@@ -145,6 +144,11 @@ def test_memory_of_a_part_is_bounded():
 # Tuning
 
 
+def log_loss(table, scores):
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    return weights @ (np.logaddexp.reduce(scores, axis=1) - scores[np.arange(table.n_rows), table.y])
+
+
 def tuned_loss(evidence, table, tunings, by_term):
     """The part's loss by tunings, written out: temperature, weights, biases."""
     tuning = tunings[0]
@@ -152,13 +156,11 @@ def tuned_loss(evidence, table, tunings, by_term):
     scores = evidence.log_prior + tuning.bias
     for t, (m, child) in enumerate(by_term):
         scores = scores + tunings[m].temperature * tunings[m].weight[child] / len(tunings) * terms[t]
-    weights = np.ones(table.n_rows) if table.weights is None else table.weights
-    return Rows(table.y, weights).loss(scores)[0]
+    return log_loss(table, scores)
 
 
 def plain_loss(evidence, table):
-    weights = np.ones(table.n_rows) if table.weights is None else table.weights
-    return Rows(table.y, weights).loss(evidence.log_prior + evidence.networks(0.0).mean(axis=0))[0]
+    return log_loss(table, evidence.log_prior + evidence.networks(0.0).mean(axis=0))
 
 
 BY_TERM = [(m, child) for m in range(2) for child in range(6)]

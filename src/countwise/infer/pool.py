@@ -19,8 +19,8 @@ import numpy as np
 from countwise import _kernels
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import FloatArray
-from countwise.infer.softmax_fit import Rows, Tempered, fit_temperature, fit_weights
-from countwise.infer.tuning import FACTOR_SD, WEIGHT_SD, Tuning, add_tree
+from countwise.infer.softmax_fit import Tempered, fit_temperature, fit_weights, judged_rows
+from countwise.infer.tuning import FACTOR_SD, Tuning, add_tree
 from countwise.parallel import thread_map
 from countwise.smooth.hdp import ROOT_CONCENTRATION, HDPFit
 from countwise.tree.context import ContextTree
@@ -98,8 +98,7 @@ def tune_part(
     """A tuning for each network of a part; the mean of their tuned scores is the part's."""
     evidence = PartEvidence(networks, class_counts, rows, threads)
     assert rows[0].target is not None
-    weights = np.ones(rows[0].n_rows) if rows[0].weights is None else rows[0].weights
-    judged = Rows(rows[0].target.astype(np.intp), weights)
+    judged = judged_rows(rows[0].target, rows[0].weights)
     tried: dict[float, Tempered] = {}
 
     def loss(log_factor: float) -> float:
@@ -112,7 +111,7 @@ def tune_part(
     at = tried[log_factor]
     terms = evidence.terms(log_factor)
     terms *= at.temperature / len(networks)
-    weight, bias = fit_weights(judged, evidence.log_prior + at.bias, terms, evidence.group, WEIGHT_SD)
+    weight, bias = fit_weights(judged, evidence.log_prior + at.bias, terms, evidence.group, threads)
     tunings = []
     for m, network in enumerate(networks):
         by_column = np.ones(n_columns)

@@ -15,14 +15,13 @@ import numpy as np
 from countwise import _kernels
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import FloatArray
-from countwise.infer.softmax_fit import Rows, fit_weights
+from countwise.infer.softmax_fit import BIAS_SD, TEMPERATURE_SD, Rows, fit_weights, judged_rows
 from countwise.parallel import thread_map
 from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION, HDPFit
 from countwise.tree.context import ContextTree
 
 # Standard deviations of the normal priors around 0, which is no change.
-FACTOR_SD, TEMPERATURE_SD, BIAS_SD, LEVEL_SD = 5.0, 1.0, 0.5, 0.5
-WEIGHT_SD = 1.0  # of weights around 1
+FACTOR_SD, LEVEL_SD = 5.0, 0.5  # beside those of the temperature and the biases
 PATH_BYTES = 2**27  # of counts along the paths of the rows of a part; more rows are thinned out
 FARTHEST = 3.0  # standard deviations
 MAX_STEPS, TOLERANCE = 50, 1e-5  # of each of two stages; relative to the loss
@@ -82,7 +81,7 @@ class RowLoss:
         rows = rows.select(np.arange(0, rows.n_rows, -(-rows.n_rows // most)))
         self.n_levels = max((tree.counts.n_levels for tree in trees), default=1)
         self.children = [tree.family.child for tree in trees]
-        self.rows = Rows(rows.target, rows.weights)
+        self.rows = judged_rows(rows.target, rows.weights)
         self.kernel = _kernels.PathLoss(
             class_counts, ROOT_CONCENTRATION, len(trees), self.n_levels, rows.target, rows.weights
         )
@@ -172,5 +171,5 @@ def weigh(parts: Sequence[RowLoss], tuning: Tuning, n_columns: int) -> Tuning:
         terms[part.children, end - len(part.rows.target) : end] = part.terms(tuning)
     rows = Rows(*(np.concatenate(both) for both in zip(*((p.rows.target, p.rows.weights) for p in parts), strict=True)))
     offset = np.concatenate([part.log_prior for part in parts]) + tuning.bias
-    weight, bias = fit_weights(rows, offset, terms, np.zeros(n_columns, np.intp), WEIGHT_SD)
+    weight, bias = fit_weights(rows, offset, terms, np.zeros(n_columns, np.uint32), parts[0].threads)
     return replace(tuning, bias=tuning.bias + bias, weight=weight)
