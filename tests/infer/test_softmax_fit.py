@@ -8,13 +8,13 @@ from countwise.infer import softmax_fit
 from countwise.infer.softmax_fit import BIAS_SD, TEMPERATURE_SD, WEIGHT_SD, fit_temperature, fit_weights, judged_rows
 
 
-def problem(seed=0, n_rows=400, n_classes=3, n_terms=5, sharp=1.0):
+def problem(seed=0, n_rows=400, n_classes=3, n_terms=5, sharp=1.0, shift=0.4):
     """Terms of log probabilities that hold some truth, in the proportions 1 : 1/2 : 1/3 ..."""
     rng = np.random.default_rng(seed)
     terms = rng.normal(size=(n_terms, n_rows, n_classes))
     offset = np.log(rng.dirichlet(np.full(n_classes, 5.0), n_rows))
     scores = offset + sharp * np.tensordot(1 / np.arange(1.0, n_terms + 1), terms, axes=1)
-    scores[:, 0] += 0.4
+    scores[:, 0] += shift
     y = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
     return judged_rows(y, rng.integers(1, 4, n_rows).astype(float)), offset, terms
 
@@ -85,7 +85,7 @@ def test_temperature_follows_a_known_truth():
 @pytest.mark.parametrize("sd", [0.3, WEIGHT_SD])
 @pytest.mark.parametrize("seed", range(3))
 def test_weights_are_optimal(seed, groups, sd, monkeypatch):
-    rows, offset, terms = problem(seed)
+    rows, offset, terms = problem(seed, n_rows=[400, 100, 60][seed], shift=[0.4, 1.5, -2.0][seed])
     group = np.array(groups)
     monkeypatch.setattr(softmax_fit, "PRIORS", (TEMPERATURE_SD, BIAS_SD, sd))
     weight, bias = fit_weights(rows, offset, terms, group)
@@ -100,7 +100,7 @@ def test_weights_are_optimal(seed, groups, sd, monkeypatch):
 
     best = minimize(objective, x, method="L-BFGS-B", options={"ftol": 1e-12}).fun
     assert best - 1e-6 <= objective(x) < best + 0.02  # in nats of all rows together
-    assert objective(np.zeros(len(x))) > best + 10
+    assert objective(np.zeros(len(x))) > best + 5
 
 
 def test_threads_do_not_change_the_weights():
@@ -129,7 +129,7 @@ def test_a_group_moves_together():
     terms *= 3.0  # all are three times too loud
     silent = np.concatenate([terms, np.zeros((2, *offset.shape))])
     weight, _ = fit_weights(rows, offset, silent, np.array([0, 0, 0, 0, 0, 1]))
-    assert weight[4] == pytest.approx(1.0 + (weight[:4] - 1.0).sum() / 5, abs=0.05)
+    assert weight[:4].max() < 0.5
     assert weight[4] < 0.8
     assert weight[5] == pytest.approx(1.0, abs=1e-6)
 
@@ -141,7 +141,7 @@ def test_separable_rows_stay_finite(scale):
     evidence = scale * np.eye(3)[y]
     for sign in (1.0, -1.0):  # always right, always wrong
         fitted = fit_temperature(rows, offset, sign * evidence)
-        assert 0 < fitted.temperature < 25
+        assert np.exp(-7.001) < fitted.temperature < np.exp(3.001)
         assert np.isfinite([fitted.loss, fitted.temperature, *fitted.bias]).all()
     right = fit_temperature(rows, offset, evidence)
     assert right.temperature >= 1.0 - 1e-9
