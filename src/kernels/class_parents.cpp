@@ -13,6 +13,7 @@ namespace {
 constexpr uint32_t kAll = 0xffffffffu;
 constexpr uint32_t kFirstRows = 256;  // on which all candidates are tried
 constexpr size_t kFinalists = 4;      // that are tried on all
+constexpr double kLeastVariance = 1e-6;  // less is the rounding of estimates that are as before
 
 // Single precision is enough to tell candidates apart, and twice as many fit into a register.
 CW_CLONES void log_proba(const float* p, size_t size, float* out) {
@@ -193,7 +194,7 @@ class Search {
       variance += weight_of(at.row) * (square - mean * mean);
       after += classes_;
     }
-    return gain > 0 && variance > 0 ? gain * gain / variance : 0.0;
+    return gain > 0 && variance > kLeastVariance ? gain * gain / variance : 0.0;
   }
 
   void accept(Child& child, uint32_t parent) {

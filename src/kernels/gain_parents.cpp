@@ -10,6 +10,7 @@ namespace countwise {
 namespace {
 
 constexpr double kStrengths[4] = {1, 4, 16, 64};
+constexpr double kLeastGain = 1e-8;  // in nats, over all rows: less is the rounding of a sum that is 0
 constexpr double kHuge = 1e12, kLogHuge = 27.631021115928547;  // log_of() is for numbers of at least 1
 
 // Sum over cells of n log(n - left + A f), for each A; f is at most 1 and n - left + A f may be below 1.
@@ -96,7 +97,7 @@ ParentLists gain_parents(const SearchRows& rows, const SearchLimits& limits) {
     found.clear();
     for (size_t p = 0; p < std::min<size_t>(position, limits.n_candidates); ++p) {
       const double gain = gains.of(limits.order[p]);
-      if (gain > 0) found.emplace_back(-gain, static_cast<uint32_t>(p));
+      if (gain > kLeastGain) found.emplace_back(-gain, static_cast<uint32_t>(p));
     }
     std::sort(found.begin(), found.end());
     for (size_t i = 0; i < std::min<size_t>(found.size(), limits.n_parents); ++i)

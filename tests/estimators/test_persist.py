@@ -43,6 +43,7 @@ MODELS = [
     cw.KDBClassifier(k=2),
     cw.KDBClassifier(k=1, order=["size", "word", 4]),
     cw.SKDBClassifier(k=2, loss="log"),
+    cw.TunedKDBClassifier(k=2),
     cw.BNClassifier(),
     cw.BNClassifier(structure={"word": [], "size": ["word"], 2: ["size", "word"]}),
     *(cw.KDBClassifier(k=1, smoothing=name) for name in SMOOTHERS),

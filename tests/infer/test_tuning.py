@@ -4,32 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from countwise import _kernels
 from countwise.infer.tuning import RowLoss, Tuning, tune
 from countwise.smooth import dense_proba
 from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION
 from countwise.tree.context import Family, build_trees
 from oracle import path_loss
+from oracle.path_loss import all_families, raw_kernel
 from oracle.tables import Table, tables
-
-
-def all_families(table):
-    n = len(table.arity)
-    return [Family(i, tuple(j for j in range(i))) for i in range(n)]
-
-
-def raw_kernel(table, families, rows):
-    """The kernel on raw counts: a row that leaves, leaves every level whole."""
-    trees = build_trees(table.batch(), families, table.arity, table.n_classes)
-    class_counts = np.bincount(table.y, table.weights, minlength=table.n_classes).astype(float)
-    n_levels = max(tree.counts.n_levels for tree in trees)
-    batch = table.take(rows).batch()
-    kernel = _kernels.PathLoss(class_counts, ROOT_CONCENTRATION, len(trees), n_levels, batch.target, batch.weights)
-    for i, tree in enumerate(trees):
-        counts, family = tree.counts, (tree.family.child, list(tree.family.parents))
-        whole = np.full(counts.n_levels, 1e100)  # of so strong a pull every row of a cell has a table of its own
-        kernel.add_term(i, family, batch.codes, table.arity, tree.kernel_arrays, counts.cell_count, whole)
-    return kernel, n_levels
 
 
 def evaluate(kernel, strength, weight, bias, threads=1):
