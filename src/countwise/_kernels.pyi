@@ -14,9 +14,7 @@ def mdlp_cuts(values: FloatArray, classes: IntArray, weights: FloatArray | None,
 def random_mdlp_cuts(
     values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int, seed: int
 ) -> FloatArray: ...
-def random_quantiles(
-    values: FloatArray, mass: FloatArray, fewest: float, most: float, seed: int
-) -> FloatArray: ...
+def random_quantiles(values: FloatArray, mass: FloatArray, fewest: float, most: float, seed: int) -> FloatArray: ...
 def tree_cuts(
     values: FloatArray,
     classes: IntArray,
@@ -263,7 +261,7 @@ class PathLoss:
         d_bias: FloatArray,
     ) -> float: ...
 
-SearchRows = tuple[Sequence[CodeArray], Sequence[int], CodeArray | None, int, FloatArray | None]
+SearchRows = tuple[Any, ...]  # codes, arity, target, n_classes, weights or None
 
 def gain_parents(rows: SearchRows, order: Sequence[int], n_parents: int, n_candidates: int) -> list[list[int]]: ...
 def class_parents(

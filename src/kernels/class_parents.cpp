@@ -11,8 +11,8 @@ namespace countwise {
 namespace {
 
 constexpr uint32_t kAll = 0xffffffffu;
-constexpr uint32_t kFirstRows = 256;  // on which all candidates are tried
-constexpr size_t kFinalists = 4;      // that are tried on all
+constexpr uint32_t kFirstRows = 256;     // on which all candidates are tried
+constexpr size_t kFinalists = 4;         // that are tried on all
 constexpr double kLeastVariance = 1e-6;  // less is the rounding of estimates that are as before
 
 // Single precision is enough to tell candidates apart, and twice as many fit into a register.

@@ -111,7 +111,7 @@ class ContextCounts {
   }
 
  private:
-  static constexpr size_t kSmall = 32'768;               // of a table for all contexts, which stays in the cache
+  static constexpr size_t kSmall = 32'768;              // of a table for all contexts, which stays in the cache
   static constexpr size_t kMostKeys = size_t{1} << 22;  // of cells x values
 
   // A table of all contexts and values: nothing to look up.
@@ -121,7 +121,8 @@ class ContextCounts {
     for (const Place& place : child.scored) {
       if (place.row >= end) break;
       const size_t value = code_at(parent, scored_rows_[place.row]);
-      at_.push_back({place.row, (value * contexts + place.context) * classes_, (value * cells + place.cell) * classes_});
+      at_.push_back(
+          {place.row, (value * contexts + place.context) * classes_, (value * cells + place.cell) * classes_});
     }
     total_.assign(parent.arity * contexts * classes_, 0.0f);
     count_.assign(parent.arity * cells * classes_, 0.0f);

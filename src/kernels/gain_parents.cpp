@@ -37,12 +37,12 @@ class Gains {
     const size_t width = size_t{arity_} * rows.n_classes;
     value_and_class_.resize(rows.n_rows);
     for (size_t r = 0; r < rows.n_rows; ++r)
-      value_and_class_[r] =
-          code_at(rows.columns[child], r) * rows.n_classes + code_at(rows.target, r);
+      value_and_class_[r] = code_at(rows.columns[child], r) * rows.n_classes + code_at(rows.target, r);
     const MarginalEstimate marginal(rows, child);
     given_class_.resize(width);
     for (uint32_t k = 0; k < arity_; ++k)
-      for (uint32_t y = 0; y < rows.n_classes; ++y) given_class_[k * rows.n_classes + y] = marginal.given_class(k, y, true);
+      for (uint32_t y = 0; y < rows.n_classes; ++y)
+        given_class_[k * rows.n_classes + y] = marginal.given_class(k, y, true);
     base_ = 0;
     for (size_t r = 0; r < width; ++r)
       if (marginal.count(r) > 0) base_ += marginal.count(r) * std::log(given_class_[r]);

@@ -247,7 +247,8 @@ class PathLoss::Block {
 double PathLoss::block_loss(size_t begin, size_t end, const PathParameters& at, const PathGradient& gradient) const {
   const size_t width = n_classes(), size = (end - begin) * width;
   std::vector<Block> blocks;
-  std::vector<double> log_p(n_terms() * size), score(&log_prior_[begin * width], &log_prior_[begin * width] + size), g(size);
+  std::vector<double> log_p(n_terms() * size), score(&log_prior_[begin * width], &log_prior_[begin * width] + size),
+      g(size);
   for (size_t i = 0; i < size; ++i) score[i] += at.bias[i % width];
   blocks.reserve(n_terms());
   for (size_t t = 0; t < n_terms(); ++t) {

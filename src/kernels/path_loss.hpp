@@ -5,9 +5,9 @@
 
 namespace countwise {
 
-// One conditional distribution: a context tree with the counts of an HDP, and the concentration of each level as fitted.
-// When a row leaves a cell of n, the level above loses c / (c + n - 1) of it, c = concentration * p_above: the chance
-// that the cell's last row has a table of its own.
+// One conditional distribution: a context tree with the counts of an HDP, and the concentration of each level as
+// fitted. When a row leaves a cell of n, the level above loses c / (c + n - 1) of it, c = concentration * p_above: the
+// chance that the cell's last row has a table of its own.
 struct PathTerm {
   uint32_t child, child_arity;
   std::vector<uint32_t> parents;
@@ -61,8 +61,8 @@ class PathLoss {
   size_t n_classes() const { return class_counts_.size(); }
 
  private:
-  // What a term's tree holds on the rows' paths, without the rows, level by level from 1 on: only where a class has seen
-  // the context, as below that an estimate stays as it is.
+  // What a term's tree holds on the rows' paths, without the rows, level by level from 1 on: only where a class has
+  // seen the context, as below that an estimate stays as it is.
   struct Level {
     std::vector<uint32_t> at;  // row * classes + class, ascending
     std::vector<double> n, total;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kColdest = -7, kHottest = 3;  // of the log temperature
 constexpr int kNewtonSteps = 20;
-constexpr double kDecrement = 1e-3;             // Newton's method stops below, in nats of all rows together
+constexpr double kDecrement = 1e-3;  // Newton's method stops below, in nats of all rows together
 constexpr LbfgsOptions kWeightOptions{1e-2, 30};
 constexpr size_t kBlockBytes = size_t{1} << 18;  // of terms: a block of rows is read twice, and stays in the cache
 
@@ -134,8 +134,7 @@ class WeightFit {
   // The weights and biases that x stands for.
   void read(const double* x, double* weight, double* bias) const {
     const double* common = x + terms_.n_terms;
-    for (size_t j = 0; j < terms_.n_terms; ++j)
-      weight[j] = 1 + priors_.weight_sd * (x[j] + common[terms_.group[j]]);
+    for (size_t j = 0; j < terms_.n_terms; ++j) weight[j] = 1 + priors_.weight_sd * (x[j] + common[terms_.group[j]]);
     for (size_t c = 0; c < rows_.n_classes; ++c) bias[c] = priors_.bias_sd * common[terms_.n_groups + c];
   }
 

@@ -40,7 +40,7 @@ def sample_rows(data: CodedData, limit: int, seed: int) -> Sample:
             batch, keys = joined([kept.batch, _weighted(batch)]), np.concatenate([kept.keys, keys])
         kept = _smallest(batch, keys, limit)
     assert kept is not None
-    if (kept.batch.weights == 1.0).all():
+    if bool(np.all(kept.batch.weights == 1.0)):
         return replace(kept, batch=replace(kept.batch, weights=None))
     return kept
 

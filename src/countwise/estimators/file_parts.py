@@ -112,7 +112,9 @@ def _smoothed(
 
 
 def _tuning(arrays: dict[str, AnyArray], n_classes: int, n_columns: int, prefix: str) -> Tuning | None:
-    own = {name.removeprefix(f"{prefix}tuning."): a for name, a in arrays.items() if name.startswith(f"{prefix}tuning.")}
+    own = {
+        name.removeprefix(f"{prefix}tuning."): a for name, a in arrays.items() if name.startswith(f"{prefix}tuning.")
+    }
     if not own:
         return None
     level_factor, bias = vector(own["level_factor"], len(own["level_factor"])), vector(own["bias"], n_classes)

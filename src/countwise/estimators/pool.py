@@ -51,11 +51,11 @@ class PoolClassifier(EnsembleClassifier):
     """A pool of networks, weighed by honest leave-one-out. Nothing to tune; the best probabilities countwise has.
 
     Networks differ in their bins (:class:`RandomQuantiles`), in the order of attributes (half of them by chance, half
-    in proportion to mutual information) and in how parents are chosen: a third by what they tell about an attribute, the
-    others by what they tell about the class. The rows are dealt into parts. The networks of a part get their structures from
-    the rows outside it and their counts from all rows; the rows of the part, each left out of the counts in turn, say
-    how strongly to smooth and how far to trust each attribute of each network. Within a part scores are averaged, over
-    parts probabilities.
+    in proportion to mutual information) and in how parents are chosen: a third by what they tell about an attribute,
+    the others by what they tell about the class. The rows are dealt into parts. The networks of a part get their
+    structures from the rows outside it and their counts from all rows; the rows of the part, each left out of the
+    counts in turn, say how strongly to smooth and how far to trust each attribute of each network. Within a part scores
+    are averaged, over parts probabilities.
 
     The parameters and attributes that all classifiers share are in :class:`CountClassifier`; ``smoothing`` is "hdp" or
     an ``HDP`` object by "vb", and ``discretiser`` one that does not look at the classes. Beyond 30,000 rows structures

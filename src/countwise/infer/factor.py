@@ -12,13 +12,11 @@ FIRST_STEP, FARTHEST = 1.5, 9.0  # of the search for the logarithm
 REFINEMENTS, CLOSE = 2, 0.1
 
 
-def best_factor(
-    rows: Rows, log_prior: FloatArray, evidence: Callable[[float], FloatArray]
-) -> tuple[float, Tempered]:
+def best_factor(rows: Rows, log_prior: FloatArray, evidence: Callable[[float], FloatArray]) -> tuple[float, Tempered]:
     """The log factor of least loss, and temperature and biases at it.
 
-    ``evidence`` gives the sums of log probabilities (rows x classes) at a log factor. For each one tried temperature and
-    biases are at their best, so that a search in one variable is enough.
+    ``evidence`` gives the sums of log probabilities (rows x classes) at a log factor. For each one tried, temperature
+    and biases are at their best, so that a search in one variable is enough.
     """
     tried: dict[float, Tempered] = {}
 

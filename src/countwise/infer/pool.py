@@ -46,9 +46,7 @@ class PartEvidence:
         self, networks: Sequence[FittedNetwork], class_counts: FloatArray, rows: Sequence[CodedBatch], threads: int
     ) -> None:
         """``rows`` are the same for all networks, in the codes of each."""
-        jobs = [
-            (m, tree, fit) for m, net in enumerate(networks) for tree, fit in zip(net.trees, net.fits, strict=True)
-        ]
+        jobs = [(m, tree, fit) for m, net in enumerate(networks) for tree, fit in zip(net.trees, net.fits, strict=True)]
         self.n_networks, self.threads = len(networks), threads
         self.group = np.array([m for m, _, _ in jobs], np.int64)
         self.shape = rows[0].n_rows, len(class_counts)

@@ -1,6 +1,6 @@
 """Small fits of the class log loss: scores that are linear in a few numbers, with normal priors around no change.
 
-    S_ry = offset_ry + bias_y + sum_j theta_j Z_j,ry,    J = sum_r w_r (-log softmax(S_r)[y_r]) + prior
+S_ry = offset_ry + bias_y + sum_j theta_j Z_j,ry,    J = sum_r w_r (-log softmax(S_r)[y_r]) + prior
 """
 
 from __future__ import annotations

@@ -81,6 +81,7 @@ class RowLoss:
         rows = rows.select(np.arange(0, rows.n_rows, -(-rows.n_rows // most)))
         self.n_levels = max((tree.counts.n_levels for tree in trees), default=1)
         self.children = [tree.family.child for tree in trees]
+        assert rows.target is not None
         self.rows = judged_rows(rows.target, rows.weights)
         self.kernel = _kernels.PathLoss(
             class_counts, ROOT_CONCENTRATION, len(trees), self.n_levels, rows.target, rows.weights
@@ -107,7 +108,6 @@ class RowLoss:
         )
         d_factor = d_strength.reshape(strength.shape).sum(axis=0)
         return loss, d_factor, temperature * float(d_weight.sum()), d_bias
-
 
     def evidence(self, log_factor: float) -> FloatArray:
         """The sum of all terms, rows x classes, each row left out, with this factor on all concentrations."""
