@@ -295,15 +295,23 @@ def test_weights_of_terms_are_kept_and_checked(altered):
 
 def test_damaged_files_are_refused(tmp_path):
     path = tmp_path / "model.cw"
-    cw.KDBClassifier(k=1).fit(X, Y).save(path)
+    model = cw.KDBClassifier(k=1).fit(X, Y)
+    model.save(path)
     data = path.read_bytes()
+    unread = 0
     for position in np.linspace(0, len(data) - 1, 60).astype(int):
         changed = bytearray(data)
         changed[position] ^= 16
-        for damaged in (changed, data[:position]):
-            path.write_bytes(damaged)
-            with pytest.raises(ModelFileError, match=r"model\.cw"):
-                cw.load(path)
+        path.write_bytes(changed)
+        try:
+            same(model, cw.load(path), NEW)  # a bit that fills up the last byte of a compressed array says nothing
+            unread += 1
+        except ModelFileError as error:
+            assert "model.cw" in str(error)
+        path.write_bytes(data[:position])
+        with pytest.raises(ModelFileError, match=r"model\.cw"):
+            cw.load(path)
+    assert unread <= 2
 
 
 # Golden files
