@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from typing import Any
 
 from countwise.dtypes import AnyArray, CodeArray, FloatArray, IntArray, OffsetArray
 

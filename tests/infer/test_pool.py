@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from countwise.infer.pool import PATH_BYTES, FittedNetwork, PartEvidence, least_argument, most_rows, tune_part
+from countwise.infer.factor import least_argument
+from countwise.infer.pool import PATH_BYTES, FittedNetwork, PartEvidence, most_rows, tune_part
 from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION
 from countwise.tree.context import Family, build_trees
 from oracle import path_loss
