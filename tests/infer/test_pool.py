@@ -1,11 +1,10 @@
-"""Tuning a part of a pool: left-out evidence against recounting, the search in one variable, what tuning must do."""
+"""Tuning a part of a pool: left-out evidence against recounting, and what tuning must do."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from countwise.infer.factor import least_argument
 from countwise.infer.pool import PATH_BYTES, FittedNetwork, PartEvidence, most_rows, tune_part
 from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION
 from countwise.tree.context import Family, build_trees
@@ -106,32 +105,6 @@ def test_log_prior_leaves_the_row_out():
         counts = np.bincount(table.y, path_loss.without(table, r), minlength=3)
         expected = np.log((counts + ROOT_CONCENTRATION / 3) / (counts.sum() + ROOT_CONCENTRATION))
         assert evidence.log_prior[r] == pytest.approx(expected, rel=1e-12)
-
-
-# The search in one variable
-
-
-@pytest.mark.parametrize("place", [-8.2, -4.0, -1.5, -0.4, 0.0, 0.3, 0.75, 1.5, 2.2, 5.1, 7.4])
-def test_least_argument(place):
-    asked = []
-
-    def lopsided(x):
-        asked.append(x)
-        return np.exp(0.3 * (x - place)) - 0.3 * (x - place)
-
-    assert least_argument(lambda x: (x - place) ** 2) == pytest.approx(place, abs=0.1)
-    found = least_argument(lopsided)
-    assert found == pytest.approx(place, abs=0.25)
-    assert found in asked  # so that what was computed there can be used
-    assert len(asked) == len(set(asked))
-    assert len(asked) <= 12
-
-
-def test_least_argument_stops_at_the_end_and_on_the_flat():
-    assert least_argument(lambda x: -x) == 9.0
-    assert least_argument(lambda x: x) == -9.0
-    assert least_argument(lambda x: 7.0) == 0.0
-    assert least_argument(lambda x: max(abs(x) - 1.0, 0.0)) in (0.0, 1.5, -1.5)
 
 
 def test_memory_of_a_part_is_bounded():

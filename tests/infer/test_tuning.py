@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from countwise.infer.tuning import RowLoss, Tuning, tune
+from countwise.infer.tuning import RowLoss, Tuning, tune, tune_weights
 from countwise.smooth import dense_proba
 from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION
 from countwise.tree.context import Family, build_trees
@@ -156,6 +156,28 @@ def test_parts_of_different_depths_are_tuned_together():
     for step in (-0.3, 0.3):  # near an optimum of loss and prior
         assert total(at[0] + step, at[1], at[2]) > total(*at) - 1.0
         assert total(at[0], at[1] + step, at[2]) > total(*at) - 0.2
+
+
+def test_weights_of_columns_lower_the_loss_of_all_parts():
+    table = a_table(600)
+    parts = [row_loss(table, np.arange(0, 600, 2)), row_loss(table, np.arange(1, 600, 2))]
+    tuning = tune_weights(parts, 4)  # one column is in no network
+    assert tuning.weight.shape == (4,)
+
+    def loss(log_factor, by_column, bias):
+        total = 0.0
+        for part in parts:
+            scores = part.log_prior + bias + np.tensordot(by_column[part.children], part.terms(log_factor), axes=1)
+            own = scores[np.arange(len(scores)), part.rows.target]
+            total += part.rows.weights @ (np.logaddexp.reduce(scores, axis=1) - own)
+        return total
+
+    log_factor = float(np.log(tuning.level_factor[0]))
+    best = loss(log_factor, tuning.term_factors([0, 1, 2, 3]), tuning.bias)
+    assert best < loss(0.0, np.ones(4), np.zeros(3)) - 5
+    assert best < loss(log_factor, np.full(4, tuning.temperature), tuning.bias)
+    whole, *_ = zip(*(part(np.full(part.n_levels, log_factor), 0.0, tuning.bias) for part in parts), strict=True)
+    assert sum(whole) == pytest.approx(loss(log_factor, np.ones(4), tuning.bias), rel=1e-9)
 
 
 def test_factors_of_deeper_levels():
