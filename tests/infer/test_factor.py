@@ -49,3 +49,16 @@ def test_best_factor_is_least_with_its_prior():
     again = fit_temperature(rows, log_prior, evidence(found))
     assert at.loss == pytest.approx(again.loss, abs=2e-3)
     assert at.temperature == pytest.approx(again.temperature, rel=0.01)
+
+
+def test_a_factor_that_hardly_matters_stays_near_1():
+    rng = np.random.default_rng(1)
+    rows = judged_rows(rng.integers(0, 2, 300), None)
+    truth, noise, log_prior = np.eye(2)[rows.target], rng.normal(size=(300, 2)), np.zeros((300, 2))
+
+    def evidence(log_factor):
+        return truth + noise * (1 - 0.0005 * log_factor)
+
+    losses = [fit_temperature(rows, log_prior, evidence(x)).loss for x in (0.0, 3.0, 9.0)]
+    assert losses[0] > losses[1] > losses[2] > losses[0] - 1.0
+    assert 0.0 <= best_factor(rows, log_prior, evidence)[0] < 3.0

@@ -160,7 +160,8 @@ def test_parts_of_different_depths_are_tuned_together():
 
 def test_weights_of_columns_lower_the_loss_of_all_parts():
     table = a_table(600)
-    parts = [row_loss(table, np.arange(0, 600, 2)), row_loss(table, np.arange(1, 600, 2))]
+    skewed = np.flatnonzero((table.y == 0) | (np.arange(600) % 4 == 0))  # so that biases matter
+    parts = [row_loss(table, skewed[::2]), row_loss(table, skewed[1::2])]
     tuning = tune_weights(parts, 4)  # one column is in no network
     assert tuning.weight.shape == (4,)
 
@@ -176,6 +177,9 @@ def test_weights_of_columns_lower_the_loss_of_all_parts():
     best = loss(log_factor, tuning.term_factors([0, 1, 2, 3]), tuning.bias)
     assert best < loss(0.0, np.ones(4), np.zeros(3)) - 5
     assert best < loss(log_factor, np.full(4, tuning.temperature), tuning.bias)
+    for step in (-0.4, 0.4):
+        shifted = tuning.bias + np.array([step, 0.0, 0.0])
+        assert best < loss(log_factor, tuning.term_factors([0, 1, 2, 3]), shifted) - 1
     whole, *_ = zip(*(part(np.full(part.n_levels, log_factor), 0.0, tuning.bias) for part in parts), strict=True)
     assert sum(whole) == pytest.approx(loss(log_factor, np.ones(4), tuning.bias), rel=1e-9)
 
