@@ -1,6 +1,6 @@
 """Data sets that settings were chosen on, and those that are left as evidence."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 DEVELOPMENT: Final = (
@@ -14,7 +14,7 @@ DEVELOPMENT: Final = (
 SPLIT_NAMES: Final = ("development", "confirmation")
 
 
-def split_sets(names: Iterable[str]) -> Mapping[str, list[str]]:
+def split_sets(names: Iterable[str]) -> dict[str, list[str]]:
     """These sets by their part: those of :data:`DEVELOPMENT`, and all others, which are the confirmation.
 
     >>> split_sets(["adult", "iris", "wine"])
