@@ -73,8 +73,8 @@ def _sizes() -> Experiment:
     return of_chapter(
         "paper004-fig13",
         "ESKDB of 1, 10, 20 and 30 members (paper 004, Fig. 13)",
-        versus=tuple(Versus(f"{more} vs {fewer} members", names[more], names[fewer], {}) for more, fewer in steps),
-        averages=tuple(Average(f"{n} members", name, {}) for n, name in names.items()),
+        versus=tuple(Versus(f"{more} members vs {fewer}", names[more], names[fewer], {}) for more, fewer in steps),
+        averages=tuple(Average(f"{n} member{'' if n == 1 else 's'}", name, {}) for n, name in names.items()),
         picture="means",
     )
 
