@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from countwise import datasets, evaluate, plots
-    from countwise.data.discretise import MDLP, EqualFrequency, EqualWidth, KMeansBins, RandomMDLP, RandomQuantiles, TreeBins
+    from countwise.data.discretise import (
+        MDLP,
+        EqualFrequency,
+        EqualWidth,
+        KMeansBins,
+        RandomMDLP,
+        RandomQuantiles,
+        TreeBins,
+    )
     from countwise.data.files import StreamSource, scan
     from countwise.data.source import Source
     from countwise.errors import ColumnTypeError, CountwiseError, DataError, MemoryLimitError, ModelFileError
@@ -37,7 +45,15 @@ __version__ = "0.1.0"
 
 # Public names by the module that defines them; a module is imported when one of its names is first used.
 _HOMES = {
-    "countwise.data.discretise": ["MDLP", "EqualFrequency", "EqualWidth", "KMeansBins", "RandomMDLP", "RandomQuantiles", "TreeBins"],
+    "countwise.data.discretise": [
+        "MDLP",
+        "EqualFrequency",
+        "EqualWidth",
+        "KMeansBins",
+        "RandomMDLP",
+        "RandomQuantiles",
+        "TreeBins",
+    ],
     "countwise.data.files": ["StreamSource", "scan"],
     "countwise.data.source": ["Source"],
     "countwise.errors": [

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from typing import Any
 
 from countwise.dtypes import AnyArray, CodeArray, FloatArray, IntArray, OffsetArray
 
@@ -14,6 +15,7 @@ def mdlp_cuts(values: FloatArray, classes: IntArray, weights: FloatArray | None,
 def random_mdlp_cuts(
     values: FloatArray, classes: IntArray, weights: FloatArray | None, n_classes: int, seed: int
 ) -> FloatArray: ...
+def random_quantiles(values: FloatArray, mass: FloatArray, fewest: float, most: float, seed: int) -> FloatArray: ...
 def tree_cuts(
     values: FloatArray,
     classes: IntArray,
@@ -242,9 +244,13 @@ class PathLoss:
         arity: Sequence[int],
         tree: TreeShape,
         cell_count: FloatArray,
-        node_count: FloatArray,
-        pass_up: FloatArray,
+        concentration: FloatArray,
     ) -> None: ...
+    def group_sums(
+        self, strength: FloatArray, group: Sequence[int], n_groups: int, n_threads: int, out: FloatArray
+    ) -> None: ...
+    @property
+    def log_prior(self) -> FloatArray: ...
     def evaluate(
         self,
         strength: FloatArray,
@@ -255,3 +261,37 @@ class PathLoss:
         d_weight: FloatArray,
         d_bias: FloatArray,
     ) -> float: ...
+
+SearchRows = tuple[Any, ...]  # codes, arity, target, n_classes, weights or None
+
+def gain_parents(rows: SearchRows, order: Sequence[int], n_parents: int, n_candidates: int) -> list[list[int]]: ...
+def class_parents(
+    rows: SearchRows,
+    order: Sequence[int],
+    n_parents: int,
+    n_candidates: int,
+    sequence: Sequence[int],
+    scored: Sequence[int],
+    n_later: int,
+    least_score: float,
+) -> list[list[int]]: ...
+def fit_temperature(
+    target: CodeArray,
+    weights: FloatArray,
+    offset: FloatArray,
+    evidence: FloatArray,
+    priors: tuple[float, float, float],
+    log_temperature: float,
+    bias: FloatArray,
+) -> tuple[float, float]: ...
+def fit_weights(
+    rows: tuple[CodeArray, FloatArray],
+    offset: FloatArray,
+    terms: FloatArray,
+    group: CodeArray,
+    n_groups: int,
+    priors: tuple[float, float, float],
+    n_threads: int,
+    weight: FloatArray,
+    bias: FloatArray,
+) -> float: ...

@@ -10,6 +10,7 @@
 #include "mdlp.hpp"
 #include "pairs.hpp"
 #include "random_mdlp.hpp"
+#include "random_quantiles.hpp"
 
 using namespace nb::literals;
 
@@ -156,6 +157,18 @@ NB_MODULE(_kernels, m) {
                            [&](const auto& column, auto& cuts) { random_mdlp_cuts(column, seed, cuts); });
       },
       "values"_a, "classes"_a, "weights"_a.none(), "n_classes"_a, "seed"_a);
+  m.def(
+      "random_quantiles",
+      [](In<double> values, In<double> mass, double fewest, double most, uint64_t seed) {
+        expect_size(mass.shape(0), values.shape(0), "one weight per value is needed");
+        std::vector<double> cuts;
+        {
+          nb::gil_scoped_release release;
+          cuts = random_quantiles({values.data(), mass.data(), values.shape(0)}, fewest, most, seed);
+        }
+        return to_numpy(std::move(cuts));
+      },
+      "values"_a, "mass"_a, "fewest"_a, "most"_a, "seed"_a);
   m.def(
       "tree_cuts",
       [](In<double> values, In<int32_t> classes, std::optional<In<double>> weights, int32_t n_classes,

@@ -55,7 +55,8 @@ void bind_search(nb::module_& m) {
         ParentLists found;
         {
           nb::gil_scoped_release release;
-          found = class_parents(arrays.rows, {order, n_parents, n_candidates}, {sequence, scored, n_later, least_score});
+          found =
+              class_parents(arrays.rows, {order, n_parents, n_candidates}, {sequence, scored, n_later, least_score});
         }
         return as_lists(found);
       },

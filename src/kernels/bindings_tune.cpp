@@ -1,10 +1,25 @@
 // Bindings: leave-one-out log loss along paths.
 #include "bindings.hpp"
 #include "path_loss.hpp"
+#include "softmax_fit.hpp"
 
 namespace countwise {
 
 using namespace nb::literals;
+
+namespace {
+
+JudgedRows judged_rows(const In<uint32_t>& target, const In<double>& weights, size_t n_classes) {
+  expect_size(weights.shape(0), target.shape(0), "one weight per row is needed");
+  return {target.data(), weights.data(), target.shape(0), n_classes};
+}
+
+// (temperature, bias, weight) as Python passes the standard deviations.
+FitPriors fit_priors(const nb::tuple& sd) {
+  return {nb::cast<double>(sd[0]), nb::cast<double>(sd[1]), nb::cast<double>(sd[2])};
+}
+
+}  // namespace
 
 void bind_tuning(nb::module_& m) {
   nb::class_<PathLoss>(m, "PathLoss")
@@ -22,19 +37,20 @@ void bind_tuning(nb::module_& m) {
       .def(
           "add_term",
           [](PathLoss& self, size_t position, const nb::tuple& family, const std::vector<AnyColumn>& codes,
-             const std::vector<uint32_t>& arity, const nb::tuple& tree, In<double> cell_count, In<double> node_count,
-             In<double> pass_up) {
+             const std::vector<uint32_t>& arity, const nb::tuple& tree, In<double> cell_count,
+             In<double> concentration) {
             const size_t n_rows = codes.at(0).shape(0);
             const auto columns = columns_of(codes, arity, n_rows);
             const TreeArrays arrays = tree_arrays(tree);
             const ContextTreeView view = arrays.view(cell_count.data());
             const uint32_t child = nb::cast<uint32_t>(family[0]);
-            const PathTerm term{child, arity.at(child),   nb::cast<std::vector<uint32_t>>(family[1]),
-                                view,  node_count.data(), pass_up.data()};
+            expect_size(concentration.shape(0), view.n_levels, "one concentration per level is needed");
+            const PathTerm term{child, arity.at(child), nb::cast<std::vector<uint32_t>>(family[1]), view,
+                                concentration.data()};
             nb::gil_scoped_release release;
             self.add_term(position, term, {columns, Column{nullptr, 1, 0}, nullptr, n_rows});
           },
-          "position"_a, "family"_a, "columns"_a, "arity"_a, "tree"_a, "cell_count"_a, "node_count"_a, "pass_up"_a)
+          "position"_a, "family"_a, "columns"_a, "arity"_a, "tree"_a, "cell_count"_a, "concentration"_a)
       .def(
           "evaluate",
           [](const PathLoss& self, In<double> strength, In<double> weight, In<double> bias, int n_threads,
@@ -63,6 +79,39 @@ void bind_tuning(nb::module_& m) {
           },
           "strength"_a, "group"_a, "n_groups"_a, "n_threads"_a, "out"_a.noconvert())
       .def_prop_ro("log_prior", [](const PathLoss& self) { return to_numpy(std::vector<double>(self.log_prior())); });
+  m.def(
+      "fit_temperature",
+      [](In<uint32_t> target, In<double> weights, In<double> offset, In<double> evidence, const nb::tuple& priors,
+         double log_temperature, Array<double> bias) {
+        const JudgedRows rows = judged_rows(target, weights, bias.shape(0));
+        expect_size(offset.shape(0), rows.n_rows * rows.n_classes, "offsets are rows x classes");
+        expect_size(evidence.shape(0), offset.shape(0), "evidence is rows x classes");
+        const FitPriors sd = fit_priors(priors);
+        double loss;
+        {
+          nb::gil_scoped_release release;
+          loss = fit_temperature(rows, offset.data(), evidence.data(), sd, log_temperature, bias.data());
+        }
+        return nb::make_tuple(loss, log_temperature);
+      },
+      "target"_a, "weights"_a, "offset"_a, "evidence"_a, "priors"_a, "log_temperature"_a, "bias"_a.noconvert());
+  m.def(
+      "fit_weights",
+      [](const nb::tuple& judged, In<double> offset, In<double> terms, In<uint32_t> group, size_t n_groups,
+         const nb::tuple& priors, int n_threads, Array<double> weight, Array<double> bias) {
+        const auto target = nb::cast<In<uint32_t>>(judged[0]);
+        const auto weights = nb::cast<In<double>>(judged[1]);
+        const JudgedRows rows = judged_rows(target, weights, bias.shape(0));
+        expect_size(offset.shape(0), rows.n_rows * rows.n_classes, "offsets are rows x classes");
+        expect_size(terms.shape(0), group.shape(0) * offset.shape(0), "terms are terms x rows x classes");
+        expect_size(weight.shape(0), group.shape(0), "one weight per term is needed");
+        const FitPriors sd = fit_priors(priors);
+        const JudgedTerms of{terms.data(), group.data(), group.shape(0), n_groups};
+        nb::gil_scoped_release release;
+        return fit_weights(rows, offset.data(), of, sd, n_threads, weight.data(), bias.data());
+      },
+      "rows"_a, "offset"_a, "terms"_a, "group"_a, "n_groups"_a, "priors"_a, "n_threads"_a, "weight"_a.noconvert(),
+      "bias"_a.noconvert());
 }
 
 }  // namespace countwise

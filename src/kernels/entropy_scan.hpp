@@ -104,14 +104,7 @@ class EntropyScan {
   // weight * entropy, in bits.
   double cost(const Part& part) const { return entropy_.bits(entropy_(part.weight) - part.score); }
 
-  // lo <= cut < hi for the neighbours lo, hi: with bins (a, b] this separates them even when no double lies
-  // between.
-  double cut_before(int64_t block) const {
-    const double lo = blocks_.hi[block - 1], hi = blocks_.lo[block];
-    const double sum = lo + hi;
-    const double middle = std::isfinite(sum) ? 0.5 * sum : 0.5 * lo + 0.5 * hi;
-    return middle >= lo && middle < hi ? middle : lo;
-  }
+  double cut_before(int64_t block) const { return cut_between(blocks_.hi[block - 1], blocks_.lo[block]); }
 
  private:
   struct Sides {

@@ -10,6 +10,7 @@ namespace countwise {
 namespace {
 
 constexpr double kStrengths[4] = {1, 4, 16, 64};
+constexpr double kLeastGain = 1e-8;  // in nats, over all rows: less is the rounding of a sum that is 0
 constexpr double kHuge = 1e12, kLogHuge = 27.631021115928547;  // log_of() is for numbers of at least 1
 
 // Sum over cells of n log(n - left + A f), for each A; f is at most 1 and n - left + A f may be below 1.
@@ -36,12 +37,12 @@ class Gains {
     const size_t width = size_t{arity_} * rows.n_classes;
     value_and_class_.resize(rows.n_rows);
     for (size_t r = 0; r < rows.n_rows; ++r)
-      value_and_class_[r] =
-          code_at(rows.columns[child], r) * rows.n_classes + code_at(rows.target, r);
+      value_and_class_[r] = code_at(rows.columns[child], r) * rows.n_classes + code_at(rows.target, r);
     const MarginalEstimate marginal(rows, child);
     given_class_.resize(width);
     for (uint32_t k = 0; k < arity_; ++k)
-      for (uint32_t y = 0; y < rows.n_classes; ++y) given_class_[k * rows.n_classes + y] = marginal.given_class(k, y, true);
+      for (uint32_t y = 0; y < rows.n_classes; ++y)
+        given_class_[k * rows.n_classes + y] = marginal.given_class(k, y, true);
     base_ = 0;
     for (size_t r = 0; r < width; ++r)
       if (marginal.count(r) > 0) base_ += marginal.count(r) * std::log(given_class_[r]);
@@ -96,7 +97,7 @@ ParentLists gain_parents(const SearchRows& rows, const SearchLimits& limits) {
     found.clear();
     for (size_t p = 0; p < std::min<size_t>(position, limits.n_candidates); ++p) {
       const double gain = gains.of(limits.order[p]);
-      if (gain > 0) found.emplace_back(-gain, static_cast<uint32_t>(p));
+      if (gain > kLeastGain) found.emplace_back(-gain, static_cast<uint32_t>(p));
     }
     std::sort(found.begin(), found.end());
     for (size_t i = 0; i < std::min<size_t>(found.size(), limits.n_parents); ++i)

@@ -34,12 +34,6 @@ struct Walk {
   uint32_t context[kBlock], level[kBlock], entry[kBlock], value[kBlock];
 };
 
-// Memory of a thread that follows the model, not the block.
-struct Scratch {
-  std::vector<uint32_t> path;
-  std::vector<double> numbers;
-};
-
 // All rows take one step before any takes the next, and entries are asked for before they are needed: the cache
 // misses of a block overlap instead of following each other. Ends with the last dense level.
 CW_INLINE void walk_block(const Term& term, const Rows& rows, Walk& walk) {
@@ -109,64 +103,67 @@ CW_INLINE void add_value(const Term& term, Place place, uint32_t value, double f
   add(&term.levels[place.level].entry[entry * n_classes], factor, n_classes, sum);
 }
 
-// What a sparse level changes in the log probabilities of one value: classes that have seen the context take their
-// factor, and those that have seen the value in it their probability.
-CW_INLINE void refine(const SparseLevel& level, uint32_t context, uint32_t value, double* numbers) {
+// What a sparse level adds to the log probabilities of one value. Few cells are looked through without branches: which
+// one holds the value cannot be foreseen.
+CW_INLINE void add_sparse(const SparseLevel& level, uint32_t context, uint32_t value, double factor, double* sum) {
   const SparseLevel::Span span = level.span[context];
-  const SparseLevel::Item *item = &level.item[span.nodes], *cells = &level.item[span.cells];
+  const SparseLevel::Item *item = &level.item[span.nodes], *cell = &level.item[span.cells];
   const SparseLevel::Item* end = level.item.data() + level.span[context + 1].nodes;
-  for (; item != cells; ++item) numbers[item->y] += item->log;
-  if (end - cells > kScan)
-    cells = std::lower_bound(cells, end, value, [](const SparseLevel::Item& a, uint32_t v) { return a.value < v; });
-  for (; cells != end && cells->value <= value; ++cells)
-    if (cells->value == value) numbers[cells->y] = cells->log;
+  if (end - item == 2) {
+    sum[item->y] += factor * (item->log + (cell->value == value ? cell->log : 0.0));
+    return;
+  }
+  for (; item != cell; ++item) sum[item->y] += factor * item->log;
+  if (end - cell <= kScan) {
+    for (; cell != end; ++cell) sum[cell->y] += factor * (cell->value == value ? cell->log : 0.0);
+  } else {
+    cell = std::lower_bound(cell, end, value, [](const SparseLevel::Item& a, uint32_t v) { return a.value < v; });
+    for (; cell != end && cell->value == value; ++cell) sum[cell->y] += factor * cell->log;
+  }
 }
 
-// The contexts of a block of rows in the sparse levels, asked for one level ahead: path[depth][row].
+// The contexts of a block of rows in the sparse levels, path[depth][row], and what they hold asked for.
 CW_INLINE void walk_deep(const Term& term, const Rows& rows, const Walk& walk, uint32_t* path) {
   const size_t dense = term.levels.size();
+  for (size_t r = 0; r < rows.n; ++r)
+    path[r] = walk.level[r] + 1 == dense && walk.value[r] < term.child_arity ? walk.context[r] : kNone;
   for (size_t depth = 0; depth < term.deep.size(); ++depth, path += kBlock) {
     const Children& next = depth ? term.deep[depth - 1].next : term.levels.back().next;
     const SparseLevel& here = term.deep[depth];
     rows.codes(term.parents[dense - 1 + depth], [&](const auto* codes) {
       for (size_t r = 0; r < rows.n; ++r) {
-        const uint32_t from = depth ? path[r - kBlock] : walk.level[r] + 1 == dense ? walk.context[r] : kNone;
-        path[r] = from == kNone ? kNone : next.find(from, codes[r]);
-        if (path[r] != kNone) prefetch(&here.span[path[r]]);
+        path[kBlock + r] = path[r] == kNone ? kNone : next.find(path[r], codes[r]);
+        if (path[kBlock + r] != kNone) prefetch(&here.span[path[kBlock + r]]);
       }
     });
     for (size_t r = 0; r < rows.n; ++r)
-      if (path[r] != kNone) prefetch(&here.item[here.span[path[r]].nodes]);
+      if (path[kBlock + r] != kNone) prefetch(&here.item[here.span[path[kBlock + r]].nodes]);
+  }
+}
+
+// One block of rows through the sparse levels, from where it stands in the last dense one.
+CW_INLINE void add_deep(const Term& term, const Rows& rows, const Walk& walk, double factor, double* out) {
+  std::vector<uint32_t> path((term.deep.size() + 1) * kBlock);
+  walk_deep(term, rows, walk, path.data());
+  for (size_t r = 0; r < rows.n; ++r) {
+    const uint32_t* context = &path[kBlock + r];
+    for (size_t depth = 0; depth < term.deep.size() && *context != kNone; ++depth, context += kBlock)
+      add_sparse(term.deep[depth], *context, walk.value[r], factor, out + r * rows.stride);
   }
 }
 
 // One block of rows through the trie.
-CW_INLINE void add_by_walking(const Term& term, const Rows& rows, double factor, Scratch& scratch, double* out) {
+CW_INLINE void add_by_walking(const Term& term, const Rows& rows, double factor, double* out) {
   Walk walk;
   walk_block(term, rows, walk);
-  if (!term.deep.empty()) {
-    scratch.path.resize(term.deep.size() * kBlock);
-    scratch.numbers.resize(rows.n_classes);
-    walk_deep(term, rows, walk, scratch.path.data());
-  }
   for (size_t r = 0; r < rows.n; ++r) {
     double* sum = out + r * rows.stride;
-    if (walk.value[r] >= term.child_arity) continue;
-    const Place place{walk.context[r], walk.level[r]};
-    if (!term.deep.empty() && scratch.path[r] != kNone) {
-      double* numbers = scratch.numbers.data();
-      std::fill_n(numbers, rows.n_classes, 0.0);
-      add_value(term, place, walk.value[r], 1.0, rows.n_classes, numbers);
-      const uint32_t* path = &scratch.path[r];
-      for (size_t depth = 0; depth < term.deep.size() && path[depth * kBlock] != kNone; ++depth)
-        refine(term.deep[depth], path[depth * kBlock], walk.value[r], numbers);
-      add(numbers, factor, rows.n_classes, sum);
-    } else if (walk.entry[r] != kNone) {
-      add(&term.levels[place.level].entry[walk.entry[r] * rows.n_classes], factor, rows.n_classes, sum);
-    } else {
-      add_value(term, place, walk.value[r], factor, rows.n_classes, sum);
-    }
+    if (walk.entry[r] != kNone)
+      add(&term.levels[walk.level[r]].entry[walk.entry[r] * rows.n_classes], factor, rows.n_classes, sum);
+    else if (walk.value[r] < term.child_arity)
+      add_value(term, {walk.context[r], walk.level[r]}, walk.value[r], factor, rows.n_classes, sum);
   }
+  if (!term.deep.empty()) add_deep(term, rows, walk, factor, out);
 }
 
 // One block of rows through the table; false if a row holds a code that training never met (nothing is added).
@@ -192,9 +189,9 @@ CW_INLINE bool add_by_table(const Term& term, const Rows& rows, double factor, d
 }
 
 // Adds a term's log probabilities, times a factor, for one block of rows.
-CW_INLINE void add_term(const Term& term, const Rows& rows, double factor, Scratch& scratch, double* out) {
+CW_INLINE void add_term(const Term& term, const Rows& rows, double factor, double* out) {
   if (factor == 0.0) return;  // also of a probability of 0
-  if (term.table.empty() || !add_by_table(term, rows, factor, out)) add_by_walking(term, rows, factor, scratch, out);
+  if (term.table.empty() || !add_by_table(term, rows, factor, out)) add_by_walking(term, rows, factor, out);
 }
 
 // Attribute by attribute over a whole share of rows, so that one attribute's trie stays in the cache meanwhile.
@@ -202,21 +199,19 @@ CW_CLONES void log_joint_rows(const std::vector<Term>& terms, const Rows& share,
                               const double* factors, double* out) {
   const size_t n_classes = share.n_classes, end = share.start + share.n;
   for (size_t row = share.start; row < end; ++row) std::copy(log_prior, log_prior + n_classes, out + row * n_classes);
-  Scratch scratch;
   for (size_t t = 0; t < terms.size(); ++t)
     for (size_t start = share.start; start < end; start += kBlock) {
       const Rows rows{share.columns, start, std::min(kBlock, end - start), n_classes, n_classes};
-      add_term(terms[t], rows, factors ? factors[t] : 1.0, scratch, out + start * n_classes);
+      add_term(terms[t], rows, factors ? factors[t] : 1.0, out + start * n_classes);
     }
 }
 
 // One block of rows, term by term.
 CW_CLONES void contributions_rows(const std::vector<Term>& terms, const Rows& rows, const double* factors,
                                   double* out) {
-  Scratch scratch;
   std::fill_n(out, rows.n * rows.stride, 0.0);
   for (size_t t = 0; t < terms.size(); ++t)
-    add_term(terms[t], rows, factors ? factors[t] : 1.0, scratch, out + t * rows.n_classes);
+    add_term(terms[t], rows, factors ? factors[t] : 1.0, out + t * rows.n_classes);
 }
 
 // Numbers that the term's deepest level holds.
@@ -249,7 +244,7 @@ void write_out(Term& term, size_t n_classes) {
       double* numbers = &table[cell + value * n_classes];
       add_value(term, {path[dense - 1], dense - 1}, value, 1.0, n_classes, numbers);
       for (size_t depth = dense; depth < path.size(); ++depth)
-        refine(term.deep[depth - dense], path[depth], value, numbers);
+        add_sparse(term.deep[depth - dense], path[depth], value, 1.0, numbers);
     }
     for (size_t p = codes.size(); p-- > 0 && ++codes[p] == term.parent_arity[p];) codes[p] = 0;
   }

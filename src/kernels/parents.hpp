@@ -33,8 +33,8 @@ ParentLists gain_parents(const SearchRows& rows, const SearchLimits& limits);
 struct ClassSearch {
   const std::vector<uint32_t>& sequence;  // attributes as they are visited: [round][position], n_parents rounds
   const std::vector<uint32_t>& scored;    // rows whose class is to be predicted
-  uint32_t n_later;                       // candidates of an attribute after its first parent: the best of the first round
-  double least_score;                     // that a parent must reach
+  uint32_t n_later;    // candidates of an attribute after its first parent: the best of the first round
+  double least_score;  // that a parent must reach
 };
 
 // Greedy, one parent at a time: of the candidates j of attribute i the one with the largest Gs^2 / H,

@@ -66,12 +66,45 @@ PathLoss::PathLoss(std::vector<double> class_counts, double root_concentration, 
 // Walks one row through a term: counts of all classes on its path, then the row is taken out of its own class's.
 class PathLoss::Walk {
  public:
-  Walk(const PathTerm& term, const PathRows& rows, size_t n_classes)
-      : term_(term), rows_(rows), walker_(term.tree), n_classes_(n_classes), depth_(term.parents.size() + 1) {}
+  Walk(const PathTerm& term, const PathRows& rows, size_t n_classes, double root_concentration)
+      : term_(term),
+        rows_(rows),
+        walker_(term.tree),
+        n_classes_(n_classes),
+        depth_(term.parents.size() + 1),
+        root_(root_concentration),
+        total_(node_totals(term.tree)) {}
 
-  // Appends to `levels` what is left without the row; returns the share of the row that the root loses.
+  // Appends to `levels` what is left without the row; returns the probability of its value at the root.
   double run(size_t row, uint32_t y, double weight, std::vector<Level>& levels) {
     const uint32_t value = code_at(rows_.columns[term_.child], row);
+    const int64_t cell = walker_.cell(0, value);
+    const double n = cell == kNowhere ? 0.0 : term_.tree.cell_count[cell];
+    const double left = walk(row, value, y, weight, at_root(n, 0.0), levels);
+    return at_root(n, left);
+  }
+
+ private:
+  struct Own {
+    int64_t node, cell;
+    double pass_up;  // what the level above loses of a row
+  };
+
+  static std::vector<double> node_totals(const ContextTreeView& tree) {
+    std::vector<double> total(static_cast<size_t>(tree.level_ptr[tree.n_levels]), 0.0);
+    for (size_t node = 0; node < total.size(); ++node)
+      for (int64_t cell = tree.cell_ptr[node]; cell < tree.cell_ptr[node + 1]; ++cell)
+        total[node] += tree.cell_count[cell];
+    return total;
+  }
+
+  double at_root(double n, double left) const {
+    return (std::max(0.0, n - left) + root_ / static_cast<double>(term_.child_arity)) /
+           (std::max(0.0, total_[0] - left) + root_);
+  }
+
+  // The share of the row that the root loses.
+  double walk(size_t row, uint32_t value, uint32_t y, double weight, double p, std::vector<Level>& levels) {
     bool counted = true;  // a row with a code that was never counted is in none of this tree's counts
     for (uint32_t parent : term_.parents) counted &= code_at(rows_.columns[parent], row) < rows_.columns[parent].arity;
     const double left = counted ? std::min(weight, 1.0) : 0.0;
@@ -80,23 +113,20 @@ class PathLoss::Walk {
       int64_t node = walker_.child(0, c);
       for (size_t level = 0; level < depth_ && node != kNowhere; ++level) {
         const int64_t cell = walker_.cell(node, value);
+        const double n = cell == kNowhere ? 0.0 : term_.tree.cell_count[cell], total = total_[node];
         if (c == y) {
-          own_.push_back({node, cell});
-          if (term_.total[node] <= left) break;  // the row is alone here, and so it is below
+          const double a = term_.concentration[level + 1];
+          own_.push_back({node, cell, n > 1 ? a * p / (a * p + n - 1) : 1.0});
+          if (total <= left) break;  // the row is alone here, and so it is below
+          p = (n + a * p) / (total + a);
         } else {
-          push(levels[level], row * n_classes_ + c, cell == kNowhere ? 0.0 : term_.tree.cell_count[cell],
-               term_.total[node]);
+          push(levels[level], row * n_classes_ + c, n, total);
         }
         if (level + 1 < depth_) node = walker_.child(node, code_at(rows_.columns[term_.parents[level]], row));
       }
     }
     return take_out(row * n_classes_ + y, left, levels);
   }
-
- private:
-  struct Own {
-    int64_t node, cell;
-  };
 
   static void push(Level& level, size_t at, double n, double total) {
     level.at.push_back(static_cast<uint32_t>(at));
@@ -106,11 +136,11 @@ class PathLoss::Walk {
 
   double take_out(size_t at, double left, std::vector<Level>& levels) const {
     for (size_t level = own_.size(); level-- > 0;) {
-      const auto [node, cell] = own_[level];
-      const double total = std::max(0.0, term_.total[node] - left);
+      const auto [node, cell, pass_up] = own_[level];
+      const double total = std::max(0.0, total_[node] - left);
       const double n = cell == kNowhere ? 0.0 : std::max(0.0, term_.tree.cell_count[cell] - left);
       if (total > 0) insert(levels[level], at, n, total);
-      if (cell != kNowhere) left *= term_.pass_up[cell];
+      left *= pass_up;
     }
     return left;
   }
@@ -129,25 +159,21 @@ class PathLoss::Walk {
   const PathRows& rows_;
   const Walker walker_;
   const size_t n_classes_, depth_;
+  const double root_;
+  const std::vector<double> total_;  // [node]
   std::vector<Own> own_;
 };
 
 void PathLoss::add_term(size_t position, const PathTerm& term, const PathRows& rows) {
-  Walk walk(term, rows, n_classes());
-  const Walker walker(term.tree);
+  Walk walk(term, rows, n_classes(), root_concentration_);
   Paths paths;
   paths.levels.resize(term.parents.size() + 1);
   paths.root.assign(n_rows_, 1.0);
   paths.speaks.assign(n_rows_, 0);
   for (size_t row = 0; row < n_rows_; ++row) {
-    const uint32_t value = code_at(rows.columns[term.child], row);
-    if (value >= term.child_arity) continue;
+    if (code_at(rows.columns[term.child], row) >= term.child_arity) continue;
     paths.speaks[row] = 1;
-    const double left = walk.run(row, target_[row], weights_[row], paths.levels);
-    const int64_t cell = walker.cell(0, value);
-    const double a = root_concentration_, count = cell == kNowhere ? 0.0 : term.tree.cell_count[cell];
-    paths.root[row] = (std::max(0.0, count - left) + a / static_cast<double>(term.child_arity)) /
-                      (std::max(0.0, term.total[0] - left) + a);
+    paths.root[row] = walk.run(row, target_[row], weights_[row], paths.levels);
   }
   terms_.at(position) = std::move(paths);
 }
@@ -221,7 +247,8 @@ class PathLoss::Block {
 double PathLoss::block_loss(size_t begin, size_t end, const PathParameters& at, const PathGradient& gradient) const {
   const size_t width = n_classes(), size = (end - begin) * width;
   std::vector<Block> blocks;
-  std::vector<double> log_p(n_terms() * size), score(&log_prior_[begin * width], &log_prior_[begin * width] + size), g(size);
+  std::vector<double> log_p(n_terms() * size), score(&log_prior_[begin * width], &log_prior_[begin * width] + size),
+      g(size);
   for (size_t i = 0; i < size; ++i) score[i] += at.bias[i % width];
   blocks.reserve(n_terms());
   for (size_t t = 0; t < n_terms(); ++t) {

@@ -5,14 +5,14 @@
 
 namespace countwise {
 
-// One conditional distribution: a context tree, its counts per cell and node, and per cell the share of a row that
-// leaves the level above when the row leaves the cell.
+// One conditional distribution: a context tree with the counts of an HDP, and the concentration of each level as
+// fitted. When a row leaves a cell of n, the level above loses c / (c + n - 1) of it, c = concentration * p_above: the
+// chance that the cell's last row has a table of its own.
 struct PathTerm {
   uint32_t child, child_arity;
   std::vector<uint32_t> parents;
   const ContextTreeView& tree;
-  const double* total;
-  const double* pass_up;
+  const double* concentration;  // [level]
 };
 
 // What is tuned. Level l of a term's tree is strength[term][l], l >= 1; level 0 is the root.
@@ -61,8 +61,8 @@ class PathLoss {
   size_t n_classes() const { return class_counts_.size(); }
 
  private:
-  // What a term's tree holds on the rows' paths, without the rows, level by level from 1 on: only where a class has seen
-  // the context, as below that an estimate stays as it is.
+  // What a term's tree holds on the rows' paths, without the rows, level by level from 1 on: only where a class has
+  // seen the context, as below that an estimate stays as it is.
   struct Level {
     std::vector<uint32_t> at;  // row * classes + class, ascending
     std::vector<double> n, total;

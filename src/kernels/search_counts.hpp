@@ -7,8 +7,8 @@
 
 namespace countwise {
 
-constexpr double kSearchStrength = 5;   // of the pull to the estimate one level up
-constexpr double kSearchRoot = 2;       // of the pull to the uniform distribution at the root
+constexpr double kSearchStrength = 5;  // of the pull to the estimate one level up
+constexpr double kSearchRoot = 2;      // of the pull to the uniform distribution at the root
 
 // phi_0 = (n_k + 2/K) / (N + 2), phi_1 = (n_yk + 5 phi_0) / (n_y + 5), with or without one row of the cell.
 class MarginalEstimate {
@@ -31,8 +31,8 @@ class MarginalEstimate {
   // P(k | y) for a row of value k whose class is y (left out) or another one (its value is left out at the root).
   double given_class(uint32_t k, uint32_t y, bool own, double weight = 1.0) const {
     const double left = std::min(weight, 1.0), n = cell_[k * n_classes_ + y];
-    const double root = (std::max(0.0, value_[k] - left) + kSearchRoot / arity_) /
-                        (std::max(0.0, total_ - left) + kSearchRoot);
+    const double root =
+        (std::max(0.0, value_[k] - left) + kSearchRoot / arity_) / (std::max(0.0, total_ - left) + kSearchRoot);
     const double gone = own ? std::min(left, n) : 0.0;
     return (n - gone + kSearchStrength * root) / (class_[y] - gone + kSearchStrength);
   }

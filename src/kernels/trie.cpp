@@ -113,43 +113,75 @@ class DenseBuilder {
   Groups groups_;
 };
 
-// `depth`: of these contexts' nodes in the tree.
-void fill_sparse(const NodeView& view, const Contexts& contexts, size_t depth, uint32_t arity, SparseLevel& level) {
-  const ContextTreeView& tree = view.tree;
-  const int64_t n_cells = tree.cell_ptr[tree.level_ptr[depth + 1]] - tree.cell_ptr[tree.level_ptr[depth]];
-  Groups groups(arity);
-  level.span.reserve(contexts.size() + 1);
-  level.item.reserve(contexts.member.size() + static_cast<size_t>(n_cells));
-  for (size_t context = 0; context < contexts.size(); ++context) {
-    const Member *begin = contexts.begin(context), *end = contexts.end(context);
-    auto for_cells = [&](auto&& f) {
-      for (const Member* m = begin; m != end; ++m)
-        for (int64_t c = tree.cell_ptr[m->node]; c < tree.cell_ptr[m->node + 1]; ++c)
-          f(SparseLevel::Item{0.0, m->y, static_cast<uint32_t>(tree.cell_value[c])}, view.cell[c]);
-    };
-    const auto nodes = static_cast<uint32_t>(level.item.size());
-    auto at = nodes + static_cast<uint32_t>(end - begin);
-    level.span.push_back({nodes, at});
-    for (const Member* m = begin; m != end; ++m) level.item.push_back({std::log(view.node[m->node]), m->y, kNone});
-    if (end - begin == 1) {  // in order already
-      for_cells([&](SparseLevel::Item item, double p) { level.item.push_back({std::log(p), item.y, item.value}); });
-      continue;
+// Sparse levels of a tree.
+class SparseBuilder {
+ public:
+  SparseBuilder(const NodeView& view, uint32_t arity) : view_(view), tree_(view.tree), arity_(arity), groups_(arity) {}
+
+  // Sparse levels add factors and take them back, which cannot be done with a factor of 0.
+  bool is_possible() const {
+    const int64_t n_nodes = tree_.level_ptr[tree_.n_levels];
+    for (int64_t node = 0; node < n_nodes; ++node)
+      if (view_.node[node] <= 0 && !is_full(node)) return false;
+    return true;
+  }
+
+  // `depth`: of these contexts' nodes in the tree.
+  void run(const Contexts& contexts, size_t depth, SparseLevel& level) {
+    const int64_t n_cells = tree_.cell_ptr[tree_.level_ptr[depth + 1]] - tree_.cell_ptr[tree_.level_ptr[depth]];
+    level.span.reserve(contexts.size() + 1);
+    level.item.reserve(contexts.member.size() + static_cast<size_t>(n_cells));
+    for (size_t context = 0; context < contexts.size(); ++context) {
+      const Member *begin = contexts.begin(context), *end = contexts.end(context);
+      const auto nodes = static_cast<uint32_t>(level.item.size());
+      level.span.push_back({nodes, nodes + static_cast<uint32_t>(end - begin)});
+      for (const Member* m = begin; m != end; ++m) level.item.push_back({log_factor(m->node), m->y, kNone});
+      if (end - begin == 1)  // in order already
+        for_cells(*begin, level.item[nodes].log, [&](const SparseLevel::Item& item) { level.item.push_back(item); });
+      else
+        many_classes(begin, end, nodes, level);
     }
-    for_cells([&](SparseLevel::Item item, double) { groups.count(item.value); });
-    for (uint32_t value : groups.sorted()) {
-      const uint32_t size = groups.size_of(value);
-      groups.set(value, at);
+    const auto size = static_cast<uint32_t>(level.item.size());
+    level.span.push_back({size, size});
+  }
+
+ private:
+  bool is_full(int64_t node) const { return tree_.cell_ptr[node + 1] - tree_.cell_ptr[node] == arity_; }
+  double log_factor(int32_t node) const { return is_full(node) ? 0.0 : std::log(view_.node[node]); }
+
+  // What is missing where the factor was added to log p of the node above. Its cells are sorted too, and include these.
+  template <class F>
+  void for_cells(const Member& member, double log_factor, F&& f) const {
+    int64_t above = tree_.cell_ptr[tree_.parent[member.node]];
+    for (int64_t c = tree_.cell_ptr[member.node]; c < tree_.cell_ptr[member.node + 1]; ++c) {
+      while (tree_.cell_value[above] != tree_.cell_value[c]) ++above;
+      const double change = std::log(view_.cell[c] / view_.cell[above]) - log_factor;
+      f(SparseLevel::Item{change, member.y, static_cast<uint32_t>(tree_.cell_value[c])});
+    }
+  }
+
+  void many_classes(const Member* begin, const Member* end, uint32_t nodes, SparseLevel& level) {
+    for (const Member* m = begin; m != end; ++m)
+      for (int64_t c = tree_.cell_ptr[m->node]; c < tree_.cell_ptr[m->node + 1]; ++c)
+        groups_.count(static_cast<uint32_t>(tree_.cell_value[c]));
+    auto at = static_cast<uint32_t>(level.item.size());
+    for (uint32_t value : groups_.sorted()) {
+      const uint32_t size = groups_.size_of(value);
+      groups_.set(value, at);
       at += size;
     }
     level.item.resize(at);
-    for_cells([&](SparseLevel::Item item, double p) {
-      level.item[groups.place(item.value)] = {std::log(p), item.y, item.value};
-    });
-    groups.clear();
+    for (const Member* m = begin; m != end; ++m)
+      for_cells(*m, level.item[nodes + static_cast<size_t>(m - begin)].log,
+                [&](const SparseLevel::Item& item) { level.item[groups_.place(item.value)] = item; });
+    groups_.clear();
   }
-  const auto size = static_cast<uint32_t>(level.item.size());
-  level.span.push_back({size, size});
-}
+
+  const NodeView& view_;
+  const ContextTreeView& tree_;
+  const int64_t arity_;
+  Groups groups_;
+};
 
 template <class Fill>
 Trie build(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32_t arity, const Fill& fill,
@@ -157,6 +189,8 @@ Trie build(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32
   const size_t n_classes = path_arity[0], depth = path_arity.size() - 1;
   const ClassLast tree(view.tree);
   DenseBuilder<Fill> dense(view.tree, arity, n_classes, fill);
+  SparseBuilder sparse(view, arity);
+  if (sparse_below > 0 && !sparse.is_possible()) sparse_below = 0;
   Contexts contexts = tree.top();
   Trie trie;
   for (size_t level = 0; level <= depth; ++level) {
@@ -167,7 +201,7 @@ Trie build(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32
     if (level < depth) deeper = tree.descend(contexts, next_arity, next);
     if (!trie.deep.empty() || (few && level > 0 && sparse_below > 0)) {
       trie.deep.push_back(SparseLevel{std::move(next), {}, {}});
-      fill_sparse(view, contexts, level + 1, arity, trie.deep.back());
+      sparse.run(contexts, level + 1, trie.deep.back());
     } else {
       TrieLevel here{std::move(next), Children(arity), {}, {}, {}};
       dense.run(contexts, trie.levels.empty() ? nullptr : &trie.levels.back(), here);

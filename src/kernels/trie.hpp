@@ -14,8 +14,10 @@ struct TrieLevel {
   std::vector<double> entry;     // [entry][class]
 };
 
-// One level of contexts that few classes have seen, with the numbers of those classes only: memory follows the tree's
-// nodes and cells, not the number of classes.
+// One level of contexts that few classes have seen, with what it changes for those classes only: memory follows the
+// tree's nodes and cells, not the number of classes. Numbers are added to the log probabilities of the level above: for
+// a class with a node its log factor, which is right for a value without a cell, and for one with a cell what is
+// missing.
 struct SparseLevel {
   struct Item {
     double log;
@@ -26,10 +28,10 @@ struct SparseLevel {
   };
   Children next;
   std::vector<Span> span;  // per context, and one for the end
-  std::vector<Item> item;  // nodes: the log factor for a value without a cell, by class; cells, by value and class
+  std::vector<Item> item;  // per context: nodes by class, then cells by value and class
 };
 
-constexpr uint32_t kSparseBelow = 4;  // in log_proba_trie(), by measurement
+constexpr uint32_t kSparseBelow = 8;  // so up to 8 classes are always dense, which is up to twice as fast
 
 // Dense levels, then sparse ones.
 struct Trie {
@@ -47,7 +49,8 @@ struct NodeView {
 // A probability for every class of every context and value. A class that has not seen a context takes its
 // estimate from the context above, a value without a cell takes `absent` times the estimate above (hierarchical)
 // or absent * base (flat; log_base of every value). All numbers are natural logarithms. Hierarchical: levels are sparse
-// from the first one on whose contexts have been seen by less than one class in `sparse_below` on average; 0: none.
+// from the first one on whose contexts have been seen by less than one class in `sparse_below` on average; 0: none, nor
+// in a tree that gives some value no probability at all.
 Trie log_proba_trie(const NodeView& view, const std::vector<uint32_t>& path_arity, const std::vector<double>& log_base,
                     bool hierarchical, uint32_t sparse_below);
 

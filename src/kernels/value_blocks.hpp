@@ -1,10 +1,17 @@
 // A numeric column with its class labels, sorted and summed: the input of every entropy cut search.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 namespace countwise {
+
+// lo <= cut < hi for neighbours lo < hi: with bins (a, b] this separates them even when no double lies between.
+inline double cut_between(double lo, double hi) {
+  const double sum = lo + hi, middle = std::isfinite(sum) ? 0.5 * sum : 0.5 * lo + 0.5 * hi;
+  return middle >= lo && middle < hi ? middle : lo;
+}
 
 // Flat arrays of n_rows entries: finite values, classes in 0 .. n_classes - 1, weights >= 0.
 // weights == nullptr: every row counts once.

@@ -31,6 +31,19 @@ CW_INLINE double log_of(double x) {
   return e * kLn2 + 2 * s * series;
 }
 
+// For x > 0 in single precision, to about 2e-7.
+CW_INLINE float log_of(float x) {
+  constexpr int32_t kSqrtHalf = 0x3f3504f3;
+  int32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  const int32_t e = (bits - kSqrtHalf) >> 23;
+  bits -= e * (1 << 23);
+  float m;
+  std::memcpy(&m, &bits, sizeof m);
+  const float s = (m - 1) / (m + 1), q = s * s;
+  return static_cast<float>(e) * 0.693147181f + 2 * s * (1 + q * (1.f / 3 + q * (1.f / 5 + q * (1.f / 7))));
+}
+
 // exp(-y) for y in [0, 3], to about 1e-10: the series of exp(-y / 16), squared four times.
 CW_INLINE double exp_minus(double y) {
   const double z = y * (-1. / 16);

@@ -1,5 +1,7 @@
 """What all discretisers promise, and each unsupervised method and the tree on its own."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,20 +17,26 @@ from countwise.data.discretise import (
     EqualFrequency,
     EqualWidth,
     KMeansBins,
+    Quantiles,
     RandomMDLP,
+    RandomQuantiles,
     TreeBins,
     as_discretiser,
 )
 from countwise.errors import DataError
 from oracle.mdlp import tree_cuts
+from oracle.random import xoshiro
 
 VARIANTS = [
     MDLP(),
     RandomMDLP(random_state=3),
+    RandomQuantiles(random_state=1),
+    RandomQuantiles(random_state=2),
     EqualWidth(n_bins=4),
     EqualFrequency(n_bins=4),
     EqualFrequency(n_bins="auto"),
     EqualFrequency(n_bins=5, cap=True),
+    Quantiles(),
     KMeansBins(n_bins=4),
     TreeBins(max_depth=2, min_samples=1),
     TreeBins(max_depth=3, min_samples=3, prune=False),
@@ -227,6 +235,7 @@ def test_registry():
         (TreeBins(min_samples=-1), "min_samples"),
         (RandomMDLP(random_state=-1), "random_state"),
         (RandomMDLP(random_state=2**64), "random_state"),
+        (RandomQuantiles(random_state=2.0), "random_state"),
     ],
 )
 def test_bad_parameters_are_named(discretiser, parameter):
@@ -271,6 +280,78 @@ def test_equal_frequency_cap_spares_bins_from_a_spike():
     capped = plain(EqualFrequency(n_bins=10, cap=True), values)
     assert capped[0] == 0.5
     assert len(capped) == 5  # a spike of 1000 beside 1000 others takes half of the ten quantiles
+
+
+def random_quantiles_by_hand(values, seed):
+    """The generator's draws again, and for each quantile the nearest boundary by looking at all of them."""
+    words = xoshiro(seed)
+
+    def uniform():
+        return (next(words) >> 11) / 2**53
+
+    n = len(values)
+    fewest, most = (max(2, math.floor(share * n ** (1 / 3) + 0.5)) for share in (0.4, 1.3))
+    n_bins = fewest + ((next(words) >> 32) * (most - fewest + 1) >> 32)
+    capped = uniform() < 0.5
+    distinct = sorted(set(values))
+    mass = [min(values.count(v), n / n_bins) if capped else values.count(v) for v in distinct]
+    below = np.cumsum(mass)
+    cuts = set()
+    for j in range(1, n_bins):
+        quantile = (j + uniform() - 0.5) / n_bins * below[-1]
+        at = min(range(len(distinct) - 1), key=lambda b: (abs(below[b] - quantile), b))
+        cuts.add((distinct[at] + distinct[at + 1]) / 2)
+    return n_bins, capped, sorted(cuts)
+
+
+@pytest.mark.parametrize("spike", [0, 60])
+def test_random_quantiles_are_the_draws_of_the_seed(spike):
+    values = [float(v) for v in RNG(5).integers(0, 40, 150)] + [17.0] * spike
+    kinds = set()
+    for seed in range(30):
+        n_bins, capped, expected = random_quantiles_by_hand(values, seed)
+        kinds.add((n_bins, capped))
+        assert plain(RandomQuantiles(random_state=seed), values) == pytest.approx(expected)
+    assert len({n for n, _ in kinds}) >= 4
+    assert len({capped for _, capped in kinds}) == 2
+
+
+def test_random_quantiles_of_few_values_by_hand():
+    # Of 8 rows 2 or 3 bins. Seed 9 draws 3, capped (0.43), 0.199 and 0.884. Quantiles (1 + 0.199 - 0.5) 8/3 = 1.86 and
+    # (2 + 0.884 - 0.5) 8/3 = 6.36: after 2 and after 6 rows.
+    assert plain(RandomQuantiles(random_state=9), range(8)) == [1.5, 5.5]
+    # The zeros count 8/3, which leaves 17/3 in all: quantiles 1.32 and 4.50, boundaries at 2.67, 3.67, 4.67.
+    spike = [0, 0, 0, 0, 0, 1, 2, 3]
+    assert plain(RandomQuantiles(random_state=9), spike) == [0.5, 2.5]
+    # Seed 1 draws 3, not capped (0.747), 0.100 and 0.746: quantiles 1.60 and 5.99, boundaries at 5, 6, 7.
+    assert plain(RandomQuantiles(random_state=1), spike) == [0.5, 1.5]
+
+
+def test_random_quantiles_cap_spares_bins_from_a_spike():
+    values = [*[0.0] * 1800, *(float(v) for v in range(1, 201))]
+    sizes = {False: [], True: []}
+    for seed in range(20):
+        _, capped, expected = random_quantiles_by_hand(values, seed)
+        found = plain(RandomQuantiles(random_state=seed), values)
+        assert found == pytest.approx(expected)
+        sizes[capped].append(len(found))
+    assert np.mean(sizes[True]) > 2 * np.mean(sizes[False])
+
+
+def test_random_quantiles_differ_by_column_and_seed():
+    X = np.tile(np.arange(500.0)[:, None], (1, 4))
+    fitted = RandomQuantiles(random_state=7).fit(X)
+    assert len({tuple(cuts) for cuts in fitted.cut_points_}) == 4
+    other = RandomQuantiles(random_state=8).fit(X)
+    assert not np.array_equal(fitted.cut_points_[0], other.cut_points_[0])
+    one = fitted.cut_points_[2]
+    np.testing.assert_array_equal(RandomQuantiles(random_state=7).for_column(2).cuts(X[:, 2], None, None, 1), one)
+
+
+def test_quantiles_are_equal_frequency_with_other_defaults():
+    values = [*[0.0] * 500, *(float(v) for v in range(500))]
+    assert plain(Quantiles(), values) == plain(EqualFrequency(n_bins="auto", cap=True), values)
+    assert plain(Quantiles(n_bins=4, cap=False), values) == plain(EqualFrequency(n_bins=4), values)
 
 
 def brute_force_k_means(values, k):

@@ -12,8 +12,9 @@ MODELS = {
     "NB": lambda **p: cw.AnDEClassifier(0, **p),
     "AODE": lambda **p: cw.AnDEClassifier(1, **p),
     "A2DE": lambda **p: cw.AnDEClassifier(2, **p),
+    "Pool": lambda **p: cw.PoolClassifier(3, 3, 3, **p),
 }
-PASSES = {"ESKDB": 3, "KDF": 2, "NB": 1, "AODE": 1, "A2DE": 2}
+PASSES = {"ESKDB": 3, "KDF": 2, "NB": 1, "AODE": 1, "A2DE": 2, "Pool": 2}
 each_model = pytest.mark.parametrize("name", list(MODELS))
 
 
@@ -114,8 +115,10 @@ def test_partial_fit_and_merge_add_up(name):
     assert model.class_counts_.sum() == 2 * len(X)
 
 
-@each_model
-@pytest.mark.parametrize("smoothing", ["hdp", "m", "mle", "hls"])
+@pytest.mark.parametrize(
+    ("name", "smoothing"),
+    [(name, how) for name in MODELS for how in ("hdp", "m", "mle", "hls") if name != "Pool" or how == "hdp"],
+)
 def test_files(name, smoothing, tmp_path):
     X, y = frame()
     model = MODELS[name](smoothing=smoothing).fit(X, y)

@@ -22,8 +22,9 @@ MODELS = {
     "TAN": cw.TANClassifier,
     "KDB": lambda **p: cw.KDBClassifier(k=3, **p),
     "SKDB": lambda **p: cw.SKDBClassifier(k=3, **p),
+    "Tuned": lambda **p: cw.TunedKDBClassifier(k=3, **p),
 }
-PASSES = {"NB": 1, "TAN": 2, "KDB": 2, "SKDB": 3}
+PASSES = {"NB": 1, "TAN": 2, "KDB": 2, "SKDB": 3, "Tuned": 2}
 each_model = pytest.mark.parametrize("name", list(MODELS))
 
 
@@ -155,7 +156,7 @@ def test_passes(name):
     X, y = frame()
     assert MODELS[name](tune=None).fit(X, y).n_passes_ == PASSES[name]
     # Tuning deals the rows, then for each of two parts: a first look, the structure without it, counts of all rows.
-    structure = {"NB": 0, "TAN": 1, "KDB": 1, "SKDB": 3}[name]
+    structure = {"NB": 0, "TAN": 1, "KDB": 1, "SKDB": 3, "Tuned": 1}[name]
     assert MODELS[name]().fit(X, y).n_passes_ == PASSES[name] + 1 + 2 * (1 + structure + 1)
 
 

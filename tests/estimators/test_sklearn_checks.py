@@ -16,6 +16,8 @@ ESTIMATORS = [
     cw.KDFClassifier(),
     cw.AnDEClassifier(),
     cw.AnDEClassifier(n=2),
+    cw.PoolClassifier(n_members=2),
+    cw.TunedKDBClassifier(),
     cw.NBClassifier(smoothing="m-branch", discretiser="equal-frequency"),
 ]
 

@@ -1,6 +1,7 @@
 """Intervals for class probabilities: against quantiles, against a walk by rows, and how often they hold the truth."""
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +18,14 @@ from countwise.datasets.network import random_network
 from countwise.infer import interval
 from countwise.infer.interval import Spread, gamma_distances, log_proba_distances, proba_limits
 from countwise.infer.network import Network, smooth_network
+from countwise.infer.tuning import Tuning
 from countwise.smooth import MBranch, MEstimate
 from countwise.tree.context import Family, build_trees
 from countwise.tree.count_tree import single_node
 from oracle import smoothing
 from oracle.context_tree import context_counts, sorted_paths
 from oracle.interval import class_limits, posterior_limits
-from oracle.predict import log_joint
+from oracle.predict import scores
 from oracle.tables import Table, many, random_table, tables
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -93,10 +95,11 @@ def test_a_class_that_vanishes_moves_the_others_by_its_share_only():
 # The look-up
 
 
-def limits_and_oracle(table, families, new, smoother, formula, level):
+def limits_and_oracle(table, families, new, smoother, formula, level, tuning=None):
     classes = np.bincount(table.y, table.weights, minlength=table.n_classes).astype(float)
     trees = build_trees(table.batch(), families, table.arity, table.n_classes)
-    parameters = smooth_network(trees, classes, smoother, 0, 1)
+    parameters = replace(smooth_network(trees, classes, smoother, 0, 1), tuning=tuning)
+    tuning = tuning or Tuning(np.zeros(0), 1.0, np.zeros(table.n_classes), np.ones(len(table.arity)))
     precision = smoother.smooth(single_node(classes)).precision[0]
     network = Network(trees, parameters, table.arity)
     rows = Table(new, np.zeros(len(new), int), table.arity, table.n_classes).batch()
@@ -113,10 +116,12 @@ def limits_and_oracle(table, families, new, smoother, formula, level):
     prior = formula({(): {y: n for y, n in enumerate(classes) if n}}, table.n_classes)[()]
     expected = []
     for row in new.tolist():
+        factors = tuning.temperature * tuning.weight
         sides = [
-            class_limits(terms, weights, prior, precision, row, y, table.arity, level) for y in range(table.n_classes)
+            class_limits(terms, weights, prior, precision, row, y, table.arity, level, factors)
+            for y in range(table.n_classes)
         ]
-        joint = log_joint(terms, prior, row, table.arity)
+        joint = scores(terms, prior, row, table.arity, tuning)
         expected.append(posterior_limits(joint, [up for up, _ in sides], [down for _, down in sides]))
     return limits, np.array(expected)
 
@@ -142,6 +147,16 @@ def test_limits_in_chunks_and_on_threads(smoother, formula, monkeypatch):
     monkeypatch.setattr(interval, "CHUNK_VALUES", 40)
     chunked, _ = limits_and_oracle(table, families, new, smoother, formula, 0.9)
     assert np.array_equal(chunked, limits)
+
+
+@pytest.mark.parametrize(("smoother", "formula"), FORMULAS, ids=["m", "m-branch"])
+def test_weights_scale_what_terms_leave_open(smoother, formula):
+    table = random_table(1, 200, [5, 4, 3])
+    families = [Family(0, ()), Family(1, (0,)), Family(2, (0, 1))]
+    new = random_table(2, 50, [6, 5, 4]).X
+    tuning = Tuning(np.ones(3), 0.7, np.array([0.2, -0.1, 0.0]), np.array([0.0, 0.4, 1.8]))
+    limits, expected = limits_and_oracle(table, families, new, smoother, formula, 0.9, tuning)
+    assert limits == pytest.approx(expected, rel=5e-3, abs=1e-5)
 
 
 def test_no_attributes_at_all():

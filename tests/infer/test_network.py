@@ -5,13 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from countwise import _kernels
 from countwise.data.coded import CodedBatch
-from countwise.infer.network import Network, smooth_network
-from countwise.smooth import MLE, Laplace, MBranch, MEstimate
+from countwise.infer.network import Network, Parameters, smooth_network
+from countwise.infer.tuning import Tuning
+from countwise.smooth import HDP, HLS, MLE, HierarchicalDirichlet, Laplace, MBranch, MEstimate
 from countwise.tree.context import Family, build_trees
 from oracle import smoothing
 from oracle.context_tree import context_counts
-from oracle.predict import contribution, log_joint, posterior
+from oracle.predict import contribution, log_joint, posterior, scores
 from oracle.tables import Table, dependent_table, many, random_table, tables
 
 FLAT = [
@@ -32,11 +34,12 @@ def all_families(table):
     return [Family(i, tuple(range(i - 1, -1, -1))) for i in range(len(table.arity))]
 
 
-def network_and_oracle(table, families, smoother, formula):
+def network_and_oracle(table, families, smoother, formula, tuning=None):
     batch = table.batch()
     classes = np.bincount(table.y, table.weights, minlength=table.n_classes).astype(float)
     trees = build_trees(batch, families, table.arity, table.n_classes)
-    network = Network(trees, smooth_network(trees, classes, smoother, 0, 1), table.arity)
+    smoothed = smooth_network(trees, classes, smoother, 0, 1)
+    network = Network(trees, Parameters(smoothed.log_prior, smoothed.trees, tuning), table.arity)
     prior = formula({(): {y: n for y, n in enumerate(classes) if n}}, table.n_classes)[()]
     terms = [(f, formula(context_counts(table, f.child, f.parents), table.arity[f.child])) for f in families]
     return network, terms, prior
@@ -115,6 +118,50 @@ def test_many_parents(smoother, formula):
 
 
 @each_smoother
+@many
+@given(tables(max_columns=3, max_arity=3, max_rows=15, max_classes=40))
+def test_more_classes_than_any_context_has_seen(smoother, formula, table):
+    check_joint(table, seen_or_unseen(table), all_families(table), smoother, formula)
+
+
+@each_smoother
+@pytest.mark.parametrize("arity", [3, 70, 300])
+def test_many_classes_and_parents(smoother, formula, arity):
+    table = dependent_table(11, 400, 5, arity, n_classes=60)
+    families = [Family(4, (3, 2, 1, 0)), Family(0, (4, 2)), Family(1, (0,)), Family(2, ())]
+    new = np.concatenate([table.X[:60], random_table(12, 100, [arity + 1] * 5).X])
+    for i in range(5):  # values of the domain that training has not met belong to another test
+        new[~np.isin(new[:, i], table.X[:, i]), i] = arity
+    check_joint(table, new, families, smoother, formula)
+
+
+def log_joint_by_layout(table, families, smoother, new, sparse_below):
+    trees = build_trees(table.batch(), families, table.arity, table.n_classes)
+    lookup = _kernels.Lookup(table.n_classes, len(trees))
+    for i, tree in enumerate(trees):
+        s = smoother.smooth(tree.counts)
+        child, parents = tree.family.child, list(tree.family.parents)
+        numbers = s.cell_proba, s.absent, s.hierarchical, s.base
+        lookup.set(i, child, parents, table.arity, tree.kernel_arrays, *numbers, sparse_below)
+    out = np.empty(len(new) * table.n_classes)
+    codes = Table(new, np.zeros(len(new), int), table.arity, table.n_classes).batch().codes
+    lookup.log_joint(codes, table.arity, np.zeros(table.n_classes), None, len(new), 1, out)
+    return out
+
+
+@pytest.mark.parametrize("smoother", [HDP(), MBranch(), HLS(), HierarchicalDirichlet()], ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize("n_classes", [2, 5, 30])
+def test_dense_and_sparse_levels_say_the_same(smoother, n_classes):
+    table = dependent_table(13, 700, 6, 4, n_classes)  # of which 4 is a value that only new rows have
+    table = Table(table.X, table.y, [5] * 6, n_classes)
+    new = np.random.default_rng(0).integers(6, size=(600, 6))
+    dense = log_joint_by_layout(table, all_families(table), smoother, new, 0)
+    for sparse_below in (1, 2, 4, 10**6):
+        found = log_joint_by_layout(table, all_families(table), smoother, new, sparse_below)
+        np.testing.assert_allclose(found, dense, rtol=0, atol=1e-12)
+
+
+@each_smoother
 def test_more_rows_than_a_block_and_a_share(smoother, formula):
     table = dependent_table(6, 200, 3)
     network, terms, prior = network_and_oracle(table, all_families(table), smoother, formula)
@@ -140,6 +187,25 @@ def test_contributions(table, threads):
             for y in range(table.n_classes):
                 expected[r, family.child, y] = contribution(family, proba, y, row, table.arity)
     assert parts == pytest.approx(expected, rel=1e-11, abs=1e-12)
+
+
+@each_smoother
+@many
+@given(tables(min_columns=3, max_columns=3, max_arity=3, max_classes=12), st.booleans())
+def test_tuned_scores(smoother, formula, table, weighted):
+    weight = np.array([0.3, 0.0, 1.7]) if weighted else None
+    tuning = Tuning(np.ones(1), 0.8, np.linspace(-1, 1, table.n_classes), weight)
+    network, terms, prior = network_and_oracle(table, all_families(table), smoother, formula, tuning)
+    new = seen_or_unseen(table)
+    rows = Table(new, new[:, 0], table.arity, table.n_classes).batch()
+    expected = np.array([scores(terms, prior, row, table.arity, tuning) for row in new.tolist()])
+    assert network.scores(rows) == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    parts = network.contributions(rows)
+    assert network.intercept + parts.sum(axis=1) == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    assert not weighted or not parts[:, 1].any()
+    plain = np.array([log_joint(terms, prior, row, table.arity) for row in new.tolist()])
+    assert network.log_joint(rows) == pytest.approx(plain, rel=1e-11, abs=1e-11)
+    assert network.log_prior + network.terms(rows).sum(axis=1) == pytest.approx(plain, rel=1e-11, abs=1e-11)
 
 
 def test_no_attributes_at_all():

@@ -4,32 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from countwise import _kernels
-from countwise.infer.tuning import RowLoss, Tuning, tune
+from countwise.infer.tuning import RowLoss, Tuning, tune, tune_weights
 from countwise.smooth import dense_proba
 from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION
 from countwise.tree.context import Family, build_trees
 from oracle import path_loss
+from oracle.path_loss import all_families, raw_kernel
 from oracle.tables import Table, tables
-
-
-def all_families(table):
-    n = len(table.arity)
-    return [Family(i, tuple(j for j in range(i))) for i in range(n)]
-
-
-def raw_kernel(table, families, rows):
-    """The kernel on raw counts: a row that leaves, leaves every level whole."""
-    trees = build_trees(table.batch(), families, table.arity, table.n_classes)
-    class_counts = np.bincount(table.y, table.weights, minlength=table.n_classes).astype(float)
-    n_levels = max(tree.counts.n_levels for tree in trees)
-    batch = table.take(rows).batch()
-    kernel = _kernels.PathLoss(class_counts, ROOT_CONCENTRATION, len(trees), n_levels, batch.target, batch.weights)
-    for i, tree in enumerate(trees):
-        counts, family = tree.counts, (tree.family.child, list(tree.family.parents))
-        numbers = counts.cell_count, counts.total, np.ones(counts.n_cells)
-        kernel.add_term(i, family, batch.codes, table.arity, tree.kernel_arrays, *numbers)
-    return kernel, n_levels
 
 
 def evaluate(kernel, strength, weight, bias, threads=1):
@@ -175,6 +156,32 @@ def test_parts_of_different_depths_are_tuned_together():
     for step in (-0.3, 0.3):  # near an optimum of loss and prior
         assert total(at[0] + step, at[1], at[2]) > total(*at) - 1.0
         assert total(at[0], at[1] + step, at[2]) > total(*at) - 0.2
+
+
+def test_weights_of_columns_lower_the_loss_of_all_parts():
+    table = a_table(600)
+    skewed = np.flatnonzero((table.y == 0) | (np.arange(600) % 4 == 0))  # so that biases matter
+    parts = [row_loss(table, skewed[::2]), row_loss(table, skewed[1::2])]
+    tuning = tune_weights(parts, 4)  # one column is in no network
+    assert tuning.weight.shape == (4,)
+
+    def loss(log_factor, by_column, bias):
+        total = 0.0
+        for part in parts:
+            scores = part.log_prior + bias + np.tensordot(by_column[part.children], part.terms(log_factor), axes=1)
+            own = scores[np.arange(len(scores)), part.rows.target]
+            total += part.rows.weights @ (np.logaddexp.reduce(scores, axis=1) - own)
+        return total
+
+    log_factor = float(np.log(tuning.level_factor[0]))
+    best = loss(log_factor, tuning.term_factors([0, 1, 2, 3]), tuning.bias)
+    assert best < loss(0.0, np.ones(4), np.zeros(3)) - 5
+    assert best < loss(log_factor, np.full(4, tuning.temperature), tuning.bias)
+    for step in (-0.4, 0.4):
+        shifted = tuning.bias + np.array([step, 0.0, 0.0])
+        assert best < loss(log_factor, tuning.term_factors([0, 1, 2, 3]), shifted)
+    whole, *_ = zip(*(part(np.full(part.n_levels, log_factor), 0.0, tuning.bias) for part in parts), strict=True)
+    assert sum(whole) == pytest.approx(loss(log_factor, np.ones(4), tuning.bias), rel=1e-9)
 
 
 def test_factors_of_deeper_levels():

@@ -25,14 +25,15 @@ def log_proba_limits(p, weight, level):
     return log(high / (1 + high) / p), log(p / (low / (1 + low)))
 
 
-def class_limits(terms, weights, prior, prior_weight, row, label, arity, level):
-    """Up and down of log P(x, y): ``terms`` and ``weights`` are {path: ...} of each family."""
+def class_limits(terms, weights, prior, prior_weight, row, label, arity, level, factors):
+    """Up and down of the score: ``terms`` and ``weights`` are {path: ...} of each family; factors are by column."""
     parts = [gamma_limits(prior[label] * prior_weight, level)]
     for (family, proba), weight in zip(terms, weights, strict=True):
         value = row[family.child]
         if value < arity[family.child]:
             path = context_of(proba, label, [row[i] for i in family.parents])
-            parts.append(log_proba_limits(proba[path][value], weight[path], level))
+            distances = log_proba_limits(proba[path][value], weight[path], level)
+            parts.append([factors[family.child] * distance for distance in distances])
     return tuple(sqrt(sum(part[side] ** 2 for part in parts)) for side in (0, 1))
 
 

@@ -1,7 +1,12 @@
 """Leave-one-out log loss by recounting: each row is really taken out, the trees are smoothed again and asked."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from countwise import _kernels
+from countwise.smooth.hdp import ROOT_CONCENTRATION
+from countwise.tree.context import Family, build_trees
 from oracle.context_tree import context_counts, sorted_paths
 
 
@@ -19,28 +24,101 @@ def shrunk(nodes, arity, strengths, root):
     return proba
 
 
-def loss(table, families, strengths, weight, bias, root, rows):
-    """Sum over ``rows`` of weight * -log p(true class), with min(weight, 1) of the row out of all raw counts.
+def evidence(table, families, strengths, root, r):
+    """Log P(x_i | y, parents) of row r, terms x classes, with min(weight, 1) of the row out of all raw counts.
 
-    strengths[term][level], weight[term], bias[class].
+    strengths[term][level]. A term whose value was never counted says nothing: 0.
     """
+    rest = replace(table, weights=without(table, r))
+    out = np.zeros((len(families), table.n_classes))
+    for t, (child, parents) in enumerate(families):
+        value = table.X[r, child]
+        if value >= table.arity[child]:
+            continue
+        proba = shrunk(context_counts(rest, child, parents), table.arity[child], strengths[t], root)
+        for y in range(table.n_classes):
+            path = (y, *(int(table.X[r, p]) for p in parents))
+            while path not in proba:
+                path = path[:-1]
+            out[t, y] = np.log(proba[path][value])
+    return out
+
+
+def without(table, r):
+    """The weights of all rows without one copy of row r."""
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights.copy()
+    weights[r] -= min(weights[r], 1.0)
+    return weights
+
+
+def loss(table, families, strengths, weight, bias, root, rows):
+    """Sum over ``rows`` of weight * -log p(true class), each row out of all raw counts; weight[term], bias[class]."""
     total = 0.0
-    weights = np.ones(table.n_rows) if table.weights is None else table.weights
     for r in rows:
-        lighter = weights.copy()
-        lighter[r] -= min(weights[r], 1.0)
-        rest = type(table)(table.X, table.y, table.arity, table.n_classes, lighter)
-        counts = np.bincount(table.y, lighter, minlength=table.n_classes)
+        counts = np.bincount(table.y, without(table, r), minlength=table.n_classes)
         score = np.log((counts + root / table.n_classes) / (counts.sum() + root)) + bias
-        for t, (child, parents) in enumerate(families):
-            value = table.X[r, child]
-            if value >= table.arity[child]:
-                continue
-            proba = shrunk(context_counts(rest, child, parents), table.arity[child], strengths[t], root)
-            for y in range(table.n_classes):
-                path = (y, *(int(table.X[r, p]) for p in parents))
-                while path not in proba:
-                    path = path[:-1]
-                score[y] += weight[t] * np.log(proba[path][value])
-        total -= weights[r] * (score[table.y[r]] - np.logaddexp.reduce(score))
+        score += weight @ evidence(table, families, strengths, root, r)
+        row_weight = 1.0 if table.weights is None else table.weights[r]
+        total -= row_weight * (score[table.y[r]] - np.logaddexp.reduce(score))
     return total
+
+
+def fitted_evidence(tree, fit, factor, root, codes, label, weight, n_classes):
+    """Log P(x_i | y, parents) of one row for every class, from an HDP as fitted, the row out of its counts.
+
+    The row leaves the leaf whole. Of what leaves a cell of n rows, the cell above loses c / (c + n - 1), c = alpha phi
+    above, the last row's chance of a table of its own; all of it if n is 1. The root loses its share for all classes.
+    """
+    counts, value = tree.counts, codes[tree.family.child]
+    nodes = {(): 0}
+    for j in range(1, counts.n_nodes):
+        above = next(path for path, number in nodes.items() if number == counts.parent[j])
+        nodes[(*above, int(tree.branch[j]))] = j
+    n, total = {}, {}
+    for path, j in nodes.items():
+        cells = range(counts.cell_ptr[j], counts.cell_ptr[j + 1])
+        total[path] = sum(fit.counts[c] for c in cells)
+        n[path] = sum(fit.counts[c] for c in cells if counts.cell_value[c] == value)
+
+    def estimates(y, alpha_factor):
+        """From the root down to the deepest context that was counted."""
+        path = (y, *(codes[p] for p in tree.family.parents))
+        phi = [(n[()] + root / counts.arity) / (total[()] + root)]
+        for level in range(1, len(path) + 1):
+            if total.get(path[:level], 0.0) > 0:
+                a = fit.concentration[level] * alpha_factor
+                phi.append((n[path[:level]] + a * phi[-1]) / (total[path[:level]] + a))
+        return phi
+
+    phi = estimates(label, 1.0)
+    path = (label, *(codes[p] for p in tree.family.parents))
+    left, before = min(weight, 1.0), dict(n)
+    for level in range(len(path), -1, -1):
+        here = path[:level]
+        n[here], total[here] = max(0.0, n[here] - left), max(0.0, total[here] - left)
+        if level and before[here] > 1:
+            c = fit.concentration[level] * phi[level - 1]
+            left *= c / (c + before[here] - 1.0)
+    return [np.log(estimates(y, factor)[-1]) for y in range(n_classes)]
+
+
+# The kernel on raw counts
+
+
+def all_families(table):
+    """Every attribute has all earlier ones as parents."""
+    return [Family(i, tuple(range(i))) for i in range(len(table.arity))]
+
+
+def raw_kernel(table, families, rows):
+    """The kernel on raw counts: a row that leaves, leaves every level whole."""
+    trees = build_trees(table.batch(), families, table.arity, table.n_classes)
+    class_counts = np.bincount(table.y, table.weights, minlength=table.n_classes).astype(float)
+    n_levels = max(tree.counts.n_levels for tree in trees)
+    batch = table.take(rows).batch()
+    kernel = _kernels.PathLoss(class_counts, ROOT_CONCENTRATION, len(trees), n_levels, batch.target, batch.weights)
+    for i, tree in enumerate(trees):
+        counts, family = tree.counts, (tree.family.child, list(tree.family.parents))
+        whole = np.full(counts.n_levels, 1e100)  # of so strong a pull every row of a cell has a table of its own
+        kernel.add_term(i, family, batch.codes, table.arity, tree.kernel_arrays, counts.cell_count, whole)
+    return kernel, n_levels

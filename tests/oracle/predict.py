@@ -32,6 +32,19 @@ def log_joint(terms, prior, row, arity):
     )
 
 
+def scores(terms, prior, row, arity, tuning):
+    """Of every class, tuned: ``log P(y) + bias_y + temperature * sum_i weight_i log P(x_i | y, parents)``."""
+    out = []
+    for label, p in enumerate(prior):
+        evidence = 0.0
+        for family, proba in terms:
+            weight = 1.0 if tuning.weight is None else tuning.weight[family.child]
+            if weight != 0:
+                evidence += weight * contribution(family, proba, label, row, arity)
+        out.append(np.log(p) + tuning.bias[label] + tuning.temperature * evidence)
+    return np.array(out)
+
+
 def posterior(terms, prior, row, arity):
     joint = log_joint(terms, prior, row, arity)
     p = np.exp(joint - joint.max())

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from countwise.stats.information import conditional_mutual_information, mutual_information
+from countwise.stats.information import class_information, conditional_mutual_information, mutual_information
 from countwise.stats.pairs import pair_statistics
 from oracle import counts
 from oracle.tables import Table, many, random_table, tables
@@ -49,3 +49,19 @@ def test_equal_columns_tie_exactly():
     mi, cmi = mutual_information(stats), conditional_mutual_information(stats)
     assert mi[0] == mi[2]
     assert cmi[0, 1] == cmi[2, 1]
+
+
+@many
+@given(tables())
+def test_class_information_is_less_what_chance_gives(table):
+    found = class_information(table.batch(), table.arity, table.n_classes)
+    total = table.n_rows if table.weights is None else table.weights.sum()
+    for i in range(len(table.arity)):
+        chance = (len(set(table.X[:, i])) - 1) * (len(set(table.y)) - 1) / (2 * max(total, 1.0))
+        expected = counts.mutual_information(table, i) * total / max(total, 1.0) - chance
+        assert found[i] == pytest.approx(max(expected, 0.0), abs=2e-12)
+
+
+def test_class_information_of_no_rows():
+    table = random_table(0, 10, [2, 3]).take(slice(0, 0))
+    assert class_information(table.batch(), [2, 3], 3).tolist() == [0.0, 0.0]

@@ -88,6 +88,8 @@ def _map(fine: ColumnCodec, own: ColumnCodec) -> CodeArray | None:
         # Bin b is (cuts[b - 1], cuts[b]]: its values are above the own cuts up to cuts[b - 1].
         values = np.searchsorted(own.cuts, fine.cuts, side="right")
         values = np.concatenate([[0], values])[:n_values] if own_values else np.full(n_values, own.arity)
+    elif own.arity == fine.arity:  # the same categories
+        return None
     else:
         values = np.arange(n_values)
     # A column that met no missing value has one code for missing and unseen, in both codecs.

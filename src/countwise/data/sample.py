@@ -19,20 +19,18 @@ class Sample:
     keys: AnyArray  # uint64, ascending: a random number for each row
 
     def parts(self, n_parts: int) -> IntArray:
-        """A part for each row, 0 .. n_parts - 1: the rows of each class in turn, so that all parts are alike."""
-        target = self.batch.target
-        assert target is not None
-        by_class = np.argsort(target, kind="stable")
-        starts = np.searchsorted(target[by_class], np.arange(int(target.max(initial=0)) + 1))
+        """A part for each row, 0 .. n_parts - 1: dealt class by class in turn, so that all parts are alike."""
+        assert self.batch.target is not None
         part = np.empty(self.batch.n_rows, np.int32)
-        part[by_class] = (np.arange(self.batch.n_rows) - starts[target[by_class]]) % n_parts
+        part[np.argsort(self.batch.target, kind="stable")] = np.arange(self.batch.n_rows) % n_parts
         return part
 
 
 def sample_rows(data: CodedData, limit: int, seed: int) -> Sample:
     """One pass: all distinct rows, or the ``limit`` ones whose hashes are smallest."""
     kept: Sample | None = None
-    for batch in data.batches("sampling rows"):
+    for read in data.batches("sampling rows"):
+        batch = read
         assert batch.target is not None
         keys = row_hash([*batch.codes, batch.target], seed)
         if kept is not None:
@@ -42,7 +40,7 @@ def sample_rows(data: CodedData, limit: int, seed: int) -> Sample:
             batch, keys = joined([kept.batch, _weighted(batch)]), np.concatenate([kept.keys, keys])
         kept = _smallest(batch, keys, limit)
     assert kept is not None
-    if (kept.batch.weights == 1.0).all():
+    if bool(np.all(kept.batch.weights == 1.0)):
         return replace(kept, batch=replace(kept.batch, weights=None))
     return kept
 

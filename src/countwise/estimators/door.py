@@ -75,9 +75,7 @@ def wants_tuning(tune: Any, tune_rows: Any, smoother: Smoother) -> bool:
 def check_tunable(who: str, smoother: Smoother) -> None:
     """Refuse a smoother whose strength cannot be tuned by leave-one-out."""
     if not _is_tunable(smoother):
-        raise DataError(
-            f"{who} needs smoothing='hdp', by method 'vb' and tying 'level' or 'single'; got {smoother!r}"
-        )
+        raise DataError(f"{who} needs smoothing='hdp', by method 'vb' and tying 'level' or 'single'; got {smoother!r}")
 
 
 def _is_tunable(smoother: Smoother) -> bool:

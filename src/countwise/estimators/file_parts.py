@@ -62,6 +62,8 @@ def network_out(trees: Sequence[ContextTree], parameters: Parameters, prefix: st
     if tuning is not None:
         arrays |= {f"{prefix}tuning.level_factor": tuning.level_factor, f"{prefix}tuning.bias": tuning.bias}
         arrays[f"{prefix}tuning.temperature"] = np.array([tuning.temperature])
+        if tuning.weight is not None:
+            arrays[f"{prefix}tuning.weight"] = tuning.weight
     return arrays
 
 
@@ -92,7 +94,7 @@ def network_in(
         trees.append(tree)
         smoothed.append(_smoothed(tree.counts, bool(flag), smoother, own, arrays))
     log_prior = vector(arrays[f"{prefix}log_prior"], n_classes)
-    return structure, trees, Parameters(log_prior, tuple(smoothed), _tuning(arrays, n_classes, prefix))
+    return structure, trees, Parameters(log_prior, tuple(smoothed), _tuning(arrays, n_classes, len(columns), prefix))
 
 
 def _smoothed(
@@ -109,17 +111,20 @@ def _smoothed(
     return Smoothed(arrays[f"{prefix}cell_proba"], arrays[f"{prefix}absent"], hierarchical, precision, base)
 
 
-def _tuning(arrays: dict[str, AnyArray], n_classes: int, prefix: str) -> Tuning | None:
-    if f"{prefix}tuning.temperature" not in arrays:
+def _tuning(arrays: dict[str, AnyArray], n_classes: int, n_columns: int, prefix: str) -> Tuning | None:
+    own = {
+        name.removeprefix(f"{prefix}tuning."): a for name, a in arrays.items() if name.startswith(f"{prefix}tuning.")
+    }
+    if not own:
         return None
-    level_factor = arrays[f"{prefix}tuning.level_factor"]
-    (temperature,) = vector(arrays[f"{prefix}tuning.temperature"], 1)
-    tuning = Tuning(
-        vector(level_factor, len(level_factor)), float(temperature), vector(arrays[f"{prefix}tuning.bias"], n_classes)
-    )
-    numbers = np.concatenate([tuning.level_factor, [tuning.temperature], np.exp(tuning.bias)])
+    level_factor, bias = vector(own["level_factor"], len(own["level_factor"])), vector(own["bias"], n_classes)
+    (temperature,) = vector(own["temperature"], 1)
+    numbers = np.concatenate([level_factor, [temperature], np.exp(bias)])
     require(bool((np.isfinite(numbers) & (numbers > 0)).all()), "the tuning is not sound")
-    return tuning
+    weight = own.get("weight")
+    if weight is not None:
+        require(bool(np.isfinite(vector(weight, n_columns)).all()), "a weight is not a number")
+    return Tuning(level_factor, float(temperature), bias, weight)
 
 
 def _structure(entry: dict[str, Any], names: tuple[str, ...]) -> Structure:

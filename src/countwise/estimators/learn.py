@@ -17,7 +17,7 @@ from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray, code_dtype
 from countwise.estimators.door import check_classes, first_batch
 from countwise.infer.holdout import HeldRows
-from countwise.infer.tuning import RowLoss, Tuning, tune, weigh
+from countwise.infer.tuning import RowLoss, Tuning, tune, tune_weights
 from countwise.smooth import HDP, Smoother
 from countwise.structure import Structure
 from countwise.tree.context import ContextTree, count_trees
@@ -133,5 +133,4 @@ def tune_honestly(
         learned.data.n_passes += 1 + rest.data.n_passes + data.n_passes
     if not losses:
         return None
-    tuning = tune(losses)
-    return weigh(losses, tuning, len(learned.codec.columns)) if model._weighs else tuning
+    return tune_weights(losses, len(learned.codec.columns)) if model._weighs else tune(losses)

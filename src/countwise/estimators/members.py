@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from countwise.data.coarse import coarsening, joined_codec
+from countwise.data.coarse import Coarsening, coarsening, joined_codec
 from countwise.data.codec import Codec
 from countwise.data.coded import CodedData
 from countwise.data.discretise import Discretiser
@@ -34,6 +34,7 @@ class Table:
 
     codec: Codec
     codecs: list[Codec]  # one for each member
+    views: list[Coarsening]  # how each reads the codes
     data: CodedData
     rank_error: float
     in_memory: bool
@@ -48,7 +49,7 @@ def read_table(source: Source, labels: AnyArray | None, plan: Plan, discretisers
     codec = joined_codec(codecs)
     check_classes(codec.classes)
     data = coded_data(source, codec, None if labels is not None else summary.target, summary.n_rows, plan.threads)
-    return Table(codec, codecs, data, summary.rank_error, source.in_memory)
+    return Table(codec, codecs, [coarsening(codec, own) for own in codecs], data, summary.rank_error, source.in_memory)
 
 
 def learn_apart(
@@ -59,8 +60,8 @@ def learn_apart(
     In memory they run side by side, a thread each; from files they share the passes.
     """
     rows = [
-        MemberData(table.data, codec, coarsening(table.codec, codec), own)
-        for codec, own in zip(table.codecs, times, strict=True)
+        MemberData(table.data, codec, view, own)
+        for codec, view, own in zip(table.codecs, table.views, times, strict=True)
     ]
     members = [(own, steps(m, own)) for m, own in enumerate(rows)]
     if not table.in_memory:

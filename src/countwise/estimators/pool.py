@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from countwise.data.coarse import coarsening
 from countwise.data.coded import CodedBatch
 from countwise.data.discretise import Discretiser
 from countwise.data.discretise.base import RandomDiscretiser
@@ -34,6 +33,7 @@ from countwise.tree.context import ContextTree, TreeCounter
 SEARCH_ROWS = 30_000  # of all parts together, from which structures are learned and of which parts tune
 SCORED_ROWS = 1500  # whose class is predicted while parents are chosen
 TUNE_ROWS = 5000  # of a part
+GAIN_SHARE = 3  # one member in so many is searched for gain, the others for the class
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +51,11 @@ class PoolClassifier(EnsembleClassifier):
     """A pool of networks, weighed by honest leave-one-out. Nothing to tune; the best probabilities countwise has.
 
     Networks differ in their bins (:class:`RandomQuantiles`), in the order of attributes (half of them by chance, half
-    in proportion to mutual information) and in how parents are chosen: half by what they tell about an attribute, half
-    by what they tell about the class. The rows are dealt into parts. The networks of a part get their structures from
-    the rows outside it and their counts from all rows; the rows of the part, each left out of the counts in turn, say
-    how strongly to smooth and how far to trust each attribute of each network. Within a part scores are averaged, over
-    parts probabilities.
+    in proportion to mutual information) and in how parents are chosen: a third by what they tell about an attribute,
+    the others by what they tell about the class. The rows are dealt into parts. The networks of a part get their
+    structures from the rows outside it and their counts from all rows; the rows of the part, each left out of the
+    counts in turn, say how strongly to smooth and how far to trust each attribute of each network. Within a part scores
+    are averaged, over parts probabilities.
 
     The parameters and attributes that all classifiers share are in :class:`CountClassifier`; ``smoothing`` is "hdp" or
     an ``HDP`` object by "vb", and ``discretiser`` one that does not look at the classes. Beyond 30,000 rows structures
@@ -63,7 +63,7 @@ class PoolClassifier(EnsembleClassifier):
 
     Parameters
     ----------
-    n_members : int, default 4
+    n_members : int, default 6
         Networks of each part.
     n_parts : int, default 3
         Parts of the rows; at least 2.
@@ -83,7 +83,7 @@ class PoolClassifier(EnsembleClassifier):
 
     def __init__(
         self,
-        n_members: int = 4,
+        n_members: int = 6,
         n_parts: int = 3,
         k: int = 5,
         *,
@@ -115,7 +115,7 @@ class PoolClassifier(EnsembleClassifier):
         table = read_table(source, labels, plan, [_own_discretiser(plan.discretiser, own.cuts) for own in recipes])
         sample = sample_rows(table.data, SEARCH_ROWS, plan.seed)
         part = sample.parts(self.n_parts)
-        views = [coarsening(table.codec, codec).recode(sample.batch) for codec in table.codecs]
+        views = [view.recode(sample.batch) for view in table.views]
 
         def search(m: int) -> Structure:
             rows = views[m].select(np.flatnonzero(part != recipes[m].part))
@@ -149,7 +149,7 @@ class PoolClassifier(EnsembleClassifier):
         """Members part by part: searches for gain first, then for the class; orders in turn."""
         spawned = iter(np.random.SeedSequence(seed).spawn(self.n_parts * self.n_members))
         return [
-            Recipe(part, 2 * m >= self.n_members, m % 2 == 0, *next(spawned).spawn(2))
+            Recipe(part, m >= self.n_members // GAIN_SHARE, m % 2 == 0, *next(spawned).spawn(2))
             for part in range(self.n_parts)
             for m in range(self.n_members)
         ]

@@ -11,7 +11,7 @@ term and the biases. All have normal priors around no change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,14 +19,13 @@ import numpy as np
 from countwise import _kernels
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import FloatArray
-from countwise.infer.softmax_fit import Rows, Tempered, fit_temperature, fit_weights
-from countwise.infer.tuning import FACTOR_SD, WEIGHT_SD, Tuning, add_tree
+from countwise.infer.factor import best_factor
+from countwise.infer.softmax_fit import fit_weights, judged_rows
+from countwise.infer.tuning import Tuning, add_tree
 from countwise.parallel import thread_map
 from countwise.smooth.hdp import ROOT_CONCENTRATION, HDPFit
 from countwise.tree.context import ContextTree
 
-FIRST_STEP, FARTHEST = 1.5, 9.0  # of the search for the log factor
-REFINEMENTS, CLOSE = 2, 0.1
 PATH_BYTES = 2**28  # of what is held of the rows of a part; more rows are left out
 ENTRY_BYTES = 48  # of a row, term and class: its log probability, and about two levels of counts
 
@@ -47,9 +46,7 @@ class PartEvidence:
         self, networks: Sequence[FittedNetwork], class_counts: FloatArray, rows: Sequence[CodedBatch], threads: int
     ) -> None:
         """``rows`` are the same for all networks, in the codes of each."""
-        jobs = [
-            (m, tree, fit) for m, net in enumerate(networks) for tree, fit in zip(net.trees, net.fits, strict=True)
-        ]
+        jobs = [(m, tree, fit) for m, net in enumerate(networks) for tree, fit in zip(net.trees, net.fits, strict=True)]
         self.n_networks, self.threads = len(networks), threads
         self.group = np.array([m for m, _, _ in jobs], np.int64)
         self.shape = rows[0].n_rows, len(class_counts)
@@ -98,59 +95,16 @@ def tune_part(
     """A tuning for each network of a part; the mean of their tuned scores is the part's."""
     evidence = PartEvidence(networks, class_counts, rows, threads)
     assert rows[0].target is not None
-    weights = np.ones(rows[0].n_rows) if rows[0].weights is None else rows[0].weights
-    judged = Rows(rows[0].target.astype(np.intp), weights)
-    tried: dict[float, Tempered] = {}
-
-    def loss(log_factor: float) -> float:
-        start = tried[min(tried, key=lambda other: abs(other - log_factor))] if tried else None
-        mean = evidence.networks(log_factor).mean(axis=0)
-        tried[log_factor] = fit_temperature(judged, evidence.log_prior, mean, start)
-        return tried[log_factor].loss + 0.5 * (log_factor / FACTOR_SD) ** 2
-
-    log_factor = least_argument(loss)
-    at = tried[log_factor]
+    judged = judged_rows(rows[0].target, rows[0].weights)
+    log_factor, at = best_factor(
+        judged, evidence.log_prior, lambda log_factor: evidence.networks(log_factor).mean(axis=0)
+    )
     terms = evidence.terms(log_factor)
     terms *= at.temperature / len(networks)
-    weight, bias = fit_weights(judged, evidence.log_prior + at.bias, terms, evidence.group, WEIGHT_SD)
+    weight, bias = fit_weights(judged, evidence.log_prior + at.bias, terms, evidence.group, threads)
     tunings = []
     for m, network in enumerate(networks):
         by_column = np.ones(n_columns)
         by_column[[tree.family.child for tree in network.trees]] = weight[evidence.group == m]
         tunings.append(Tuning(np.exp([log_factor]), at.temperature, at.bias + bias, by_column))
     return tunings
-
-
-def least_argument(function: Callable[[float], float]) -> float:
-    """Where a function of one variable is least, to about 0.2: steps downhill from 0, then parabolas.
-
-    >>> round(least_argument(lambda x: (x - 2.2) ** 2), 1)
-    2.2
-    """
-    values = {x: function(x) for x in (0.0, FIRST_STEP)}
-    step = FIRST_STEP if values[FIRST_STEP] < values[0.0] else -FIRST_STEP
-    here = max(step, 0.0)
-    while abs(here) < FARTHEST:
-        ahead = here + step
-        values[ahead] = function(ahead)
-        if values[ahead] >= values[here]:
-            break
-        here = ahead
-    for _ in range(REFINEMENTS):
-        points = sorted(values)
-        best = points.index(min(values, key=values.__getitem__))
-        if best in (0, len(points) - 1):
-            break
-        nearer = _parabola_bottom(*((x, values[x]) for x in points[best - 1 : best + 2]))
-        if nearer is None or min(abs(nearer - x) for x in points) < CLOSE:
-            break
-        values[nearer] = function(nearer)
-    return min(values, key=values.__getitem__)
-
-
-def _parabola_bottom(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float | None:
-    """Where the parabola through three points, the middle one lowest, is least; None if it is flat."""
-    left, right = (b[0] - a[0]) * (b[1] - c[1]), (b[0] - c[0]) * (b[1] - a[1])
-    if abs(left - right) < 1e-12:
-        return None
-    return b[0] - 0.5 * ((b[0] - a[0]) * left - (b[0] - c[0]) * right) / (left - right)

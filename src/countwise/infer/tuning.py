@@ -7,7 +7,7 @@ predicting the rows, and the gradient comes with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,13 @@ import numpy as np
 from countwise import _kernels
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import FloatArray
-from countwise.infer.softmax_fit import Rows, fit_weights
+from countwise.infer.factor import FACTOR_SD, best_factor
+from countwise.infer.softmax_fit import BIAS_SD, TEMPERATURE_SD, Rows, fit_weights, judged_rows
 from countwise.parallel import thread_map
 from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION, HDPFit
 from countwise.tree.context import ContextTree
 
-# Standard deviations of the normal priors around 0, which is no change.
-FACTOR_SD, TEMPERATURE_SD, BIAS_SD, LEVEL_SD = 5.0, 1.0, 0.5, 0.5
-WEIGHT_SD = 1.0  # of weights around 1
+LEVEL_SD = 0.5  # of the logarithm of a level's factor, around that of all levels
 PATH_BYTES = 2**27  # of counts along the paths of the rows of a part; more rows are thinned out
 FARTHEST = 3.0  # standard deviations
 MAX_STEPS, TOLERANCE = 50, 1e-5  # of each of two stages; relative to the loss
@@ -57,10 +56,10 @@ def add_tree(
     kernel: _kernels.PathLoss, position: int, tree: ContextTree, fit: HDPFit, rows: CodedBatch, arity: Sequence[int]
 ) -> FloatArray:
     """Lead rows through a tree, as a term of the loss; the concentrations of its levels, as fitted."""
-    counts, family = tree.counts, (tree.family.child, list(tree.family.parents))
-    numbers = fit.counts, fit.totals(counts), fit.pass_up(counts)
-    kernel.add_term(position, family, rows.codes, list(arity), tree.kernel_arrays, *numbers)
-    return fit.concentration[np.minimum(np.arange(counts.n_levels), len(fit.concentration) - 1)]
+    family = tree.family.child, list(tree.family.parents)
+    by_level = fit.concentration[np.minimum(np.arange(tree.counts.n_levels), len(fit.concentration) - 1)]
+    kernel.add_term(position, family, rows.codes, list(arity), tree.kernel_arrays, fit.counts, by_level)
+    return by_level
 
 
 class RowLoss:
@@ -82,7 +81,8 @@ class RowLoss:
         rows = rows.select(np.arange(0, rows.n_rows, -(-rows.n_rows // most)))
         self.n_levels = max((tree.counts.n_levels for tree in trees), default=1)
         self.children = [tree.family.child for tree in trees]
-        self.rows = Rows(rows.target, rows.weights)
+        assert rows.target is not None
+        self.rows = judged_rows(rows.target, rows.weights)
         self.kernel = _kernels.PathLoss(
             class_counts, ROOT_CONCENTRATION, len(trees), self.n_levels, rows.target, rows.weights
         )
@@ -109,16 +109,19 @@ class RowLoss:
         d_factor = d_strength.reshape(strength.shape).sum(axis=0)
         return loss, d_factor, temperature * float(d_weight.sum()), d_bias
 
+    def evidence(self, log_factor: float) -> FloatArray:
+        """The sum of all terms, rows x classes, each row left out, with this factor on all concentrations."""
+        return self._sums(log_factor, [0] * len(self.children), 1)[0]
 
-    def terms(self, tuning: Tuning) -> FloatArray:
-        """What every term adds to the scores, terms x rows x classes, each row left out."""
-        factor = tuning.factor_of(np.arange(self.n_levels))
-        out = np.empty((len(self.children), len(self.rows.target), self.n_classes))
-        places = list(range(len(self.children)))
-        self.kernel.group_sums(
-            (self.strength * factor).reshape(-1), places, len(places), self.threads, out.reshape(-1)
-        )
-        out *= tuning.temperature
+    def terms(self, log_factor: float) -> FloatArray:
+        """Every term by itself, terms x rows x classes."""
+        return self._sums(log_factor, list(range(len(self.children))), len(self.children))
+
+    def _sums(self, log_factor: float, group: list[int], n_groups: int) -> FloatArray:
+        strength = self.strength.copy()
+        strength[:, 1:] *= np.exp(log_factor)
+        out = np.empty((n_groups, len(self.rows.target), self.n_classes))
+        self.kernel.group_sums(strength.reshape(-1), group, n_groups, self.threads, out.reshape(-1))
         return out
 
     @property
@@ -164,13 +167,15 @@ def tune(parts: Sequence[RowLoss]) -> Tuning:
     return Tuning(level_factor, float(np.exp(theta[1])), theta[2 : 2 + n_classes])
 
 
-def weigh(parts: Sequence[RowLoss], tuning: Tuning, n_columns: int) -> Tuning:
-    """The tuning with a weight for each column, the same in all parts, and biases that go with the weights."""
-    sizes = [len(part.rows.target) for part in parts]
-    terms = np.zeros((n_columns, sum(sizes), parts[0].n_classes))
-    for part, end in zip(parts, np.cumsum(sizes), strict=True):
-        terms[part.children, end - len(part.rows.target) : end] = part.terms(tuning)
+def tune_weights(parts: Sequence[RowLoss], n_columns: int) -> Tuning:
+    """One factor on all concentrations, temperature, biases and a weight for each column, the same in all parts."""
     rows = Rows(*(np.concatenate(both) for both in zip(*((p.rows.target, p.rows.weights) for p in parts), strict=True)))
-    offset = np.concatenate([part.log_prior for part in parts]) + tuning.bias
-    weight, bias = fit_weights(rows, offset, terms, np.zeros(n_columns, np.intp), WEIGHT_SD)
-    return replace(tuning, bias=tuning.bias + bias, weight=weight)
+    log_prior = np.concatenate([part.log_prior for part in parts])
+    log_factor, at = best_factor(rows, log_prior, lambda x: np.concatenate([part.evidence(x) for part in parts]))
+    terms, end = np.zeros((n_columns, *log_prior.shape)), 0
+    for part in parts:
+        own = slice(end, end := end + len(part.rows.target))
+        terms[part.children, own] = at.temperature * part.terms(log_factor)
+    group = np.zeros(n_columns, np.uint32)
+    weight, bias = fit_weights(rows, log_prior + at.bias, terms, group, parts[0].threads)
+    return Tuning(np.exp([log_factor]), at.temperature, at.bias + bias, weight)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
@@ -38,25 +38,9 @@ class HDPFit:
     concentration: FloatArray
     n_sweeps: int
 
-    def totals(self, tree: CountTree) -> FloatArray:
-        """The count of every node."""
-        return replace(tree, cell_count=self.counts).total
-
     def smoothed(self, tree: CountTree, factor: FloatArray | float = 1.0) -> Smoothed:
         """The estimates, with the concentration of every node multiplied by ``factor``."""
         return shrink(tree, self.concentration[self.group] * factor, self.counts)
-
-    def pass_up(self, tree: CountTree) -> FloatArray:
-        """What a cell's parent loses, about, when the cell loses one row: the last row's chance of its own table.
-
-        c / (c + n - 1) with c = alpha phi_parent; 1 where there is a single row.
-        """
-        parent, share = tree.cell_parent, np.ones(tree.n_cells)
-        own = (parent >= 0) & (self.counts > 1)
-        phi = self.smoothed(tree).cell_proba
-        c = self.concentration[self.group][tree.cell_node[own]] * phi[parent[own]]
-        share[own] = c / (c + self.counts[own] - 1.0)
-        return share
 
 
 class HDP(Smoother):

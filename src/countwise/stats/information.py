@@ -37,7 +37,7 @@ def class_information(batch: CodedBatch, arity: Sequence[int], n_classes: int) -
     found = np.zeros(len(tables))
     for i, table in enumerate(tables):
         values, classes = table.sum(axis=1), table.sum(axis=0)
-        information = xlogx_sum(table.ravel()) - xlogx_sum(values) - xlogx_sum(classes) + total * np.log(total)
+        information = xlogx_sum(table.ravel()) - xlogx_sum(values) - xlogx_sum(classes) + xlogx_sum(np.array([total]))
         found[i] = information - 0.5 * (np.count_nonzero(values) - 1) * (np.count_nonzero(classes) - 1)
     return _clean(found / max(total, 1.0))
 

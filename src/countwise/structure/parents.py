@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class SearchRows:
     n_classes: int
 
     @property
-    def kernel_rows(self) -> tuple[object, ...]:
+    def kernel_rows(self) -> tuple[Any, ...]:
         """As the kernels take them."""
         return self.batch.codes, list(self.arity), self.batch.target, self.n_classes, self.batch.weights
 
@@ -39,7 +40,8 @@ def gain_structure(rows: SearchRows, order: Sequence[int], k: int) -> Structure:
 
     .. math::
 
-        G(i | j) = \frac{1}{N} \sum_{y, j, k} n_{yjk} \left[\log \frac{n_{yjk} - 1 + A f}{n_{yj} - 1 + A} - \log f\right]
+        G(i | j) = \frac{1}{N} \sum_{y, j, k} n_{yjk}
+            \left[\log \frac{n_{yjk} - 1 + A f}{n_{yj} - 1 + A} - \log f\right]
 
     with :math:`f = P(x_i = k | y)` without the row and the best strength :math:`A` of 1, 4, 16, 64.
     """
@@ -62,10 +64,9 @@ def class_structure(
     if G is positive and the score at least 0.5. The first ``n_scored`` rows are predicted, all are counted.
     """
     n = len(order)
-    sequence = np.concatenate([rng.permutation(n) for _ in range(k)] or [np.zeros(0)])
-    visited = np.asarray(order, np.uint32)[sequence.astype(np.intp)]
+    visited = [order[i] for _ in range(k) for i in rng.permutation(n).tolist()]
     scored = list(range(min(n_scored, rows.batch.n_rows)))
     parents = _kernels.class_parents(
-        rows.kernel_rows, list(order), k, N_CANDIDATES, visited.tolist(), scored, N_LATER, LEAST_SCORE
+        rows.kernel_rows, list(order), k, N_CANDIDATES, visited, scored, N_LATER, LEAST_SCORE
     )
     return Structure(tuple(rows.names), tuple(order), tuple(tuple(found) for found in parents))

@@ -56,6 +56,8 @@ def distinct_values(values: FloatArray, weights: FloatArray | None = None) -> tu
         return found, counts.astype(np.float64)
     kept = weights > 0
     values, weights = values[kept], weights[kept]
+    if bool((values[1:] > values[:-1]).all()):  # distinct already
+        return values, weights
     exact = bool(np.all(weights == np.floor(weights)))  # integers add up exactly in any order
     order = np.argsort(values, kind="stable") if exact else np.lexsort((weights, values))
     values, weights = values[order], weights[order]

@@ -1,0 +1,394 @@
+"""The pool and the single tuned network: honest, repeatable, at ease with little data, and good."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import countwise as cw
+from countwise.data.coarse import coarsening
+from countwise.data.sample import Sample
+from countwise.datasets import load
+from countwise.errors import DataError
+from countwise.estimators import pool
+from countwise.evaluate import log_loss
+
+MODELS = {
+    "Pool": lambda **p: cw.PoolClassifier(**{"n_members": 3, "k": 3, **p}),
+    "Tuned": lambda **p: cw.TunedKDBClassifier(**{"k": 3, **p}),
+}
+each_model = pytest.mark.parametrize("make", list(MODELS.values()), ids=list(MODELS))
+
+
+def words(n_rows=400, seed=0):
+    """Categories that depend on the class and on each other; some rows are equal, some values missing."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n_rows)
+    columns, previous = {}, y
+    for i, values in enumerate([3, 4, 2, 5, 3]):
+        noise = rng.random(n_rows) < 0.6
+        previous = np.where(noise, rng.integers(values, size=n_rows), (previous + y * (i % 2)) % values)
+        columns[f"c{i}"] = np.char.add("v", previous.astype(str)).astype(object)
+    columns["c1"][rng.random(n_rows) < 0.1] = None
+    return pd.DataFrame(columns), np.array(["no", "maybe", "yes"], dtype=object)[y]
+
+
+def numbers(n_rows=300, seed=0, n_classes=2):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n_rows)
+    X = rng.normal(size=(n_rows, 4)) + y[:, None] * np.array([1.0, 0.5, 0.0, 0.0])
+    X[:, 2] = X[:, 3] * np.where(y == 1, 1, -1) + rng.normal(0, 0.5, n_rows)  # a sign that only a pair shows
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, y
+
+
+# Honesty
+
+
+def rows_of(batch):
+    return set(zip(*(column.tolist() for column in batch.codes), batch.target.tolist(), strict=True))
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Which rows search and which tune, by part."""
+    searched, judged = [], []
+    search, tune_part = cw.PoolClassifier._search, pool.tune_part
+
+    def watch_search(self, rows, recipe):
+        searched.append((recipe.part, rows_of(rows.batch)))
+        return search(self, rows, recipe)
+
+    def watch_tune(networks, class_counts, rows, n_columns, threads):
+        judged.append([rows_of(batch) for batch in rows])
+        return tune_part(networks, class_counts, rows, n_columns, threads)
+
+    monkeypatch.setattr(cw.PoolClassifier, "_search", watch_search)
+    monkeypatch.setattr(pool, "tune_part", watch_tune)
+    return searched, judged
+
+
+def test_rows_that_tune_a_part_did_not_choose_its_structures(watched):
+    X, y = words()
+    model = cw.PoolClassifier(n_members=3, n_parts=3).fit(X, y)
+    searched, judged = watched
+    assert len(searched) == 9
+    assert [len(own) for own in judged] == [3, 3, 3]
+    everything = set().union(*(own[0] for own in judged))
+    assert len(everything) == len(pd.concat([X, pd.Series(y)], axis=1).drop_duplicates())
+    for part, rows in searched:
+        for own in judged[part]:
+            assert not rows & own
+            assert rows | own == everything
+    assert sum(len(own[0]) for own in judged) == len(everything)  # each row tunes one part
+    for member in model.members_:  # and is counted in all
+        assert all(tree.counts.total[0] == 400 for tree in member.trees)
+
+
+def test_structures_of_a_part_do_not_see_its_labels(monkeypatch):
+    """Parts are dealt by a hash with the class in it: here by a column, so that other labels leave them as they are."""
+    X, y = words(600)
+    X["part"] = np.random.default_rng(1).integers(0, 3, 600).astype(str)
+    monkeypatch.setattr(Sample, "parts", lambda self, n_parts: self.batch.codes[-1] % n_parts)
+    own = (X["part"] == "1").to_numpy()
+    permuted = y.copy()
+    permuted[own] = np.random.default_rng(2).permutation(permuted[own])
+    assert (permuted != y).sum() > 80
+    before, after = (cw.PoolClassifier(n_members=4).fit(X, labels) for labels in (y, permuted))
+    changed = {0: 0, 1: 0, 2: 0}
+    for a, b in zip(before.members_, after.members_, strict=True):
+        changed[a.group] += a.structure != b.structure
+        assert a.codec.same_as(b.codec)  # bins do not look at any labels
+    assert changed[1] == 0
+    assert changed[0] > 0
+    assert changed[2] > 0
+    tuned = [[m.tuning.temperature for m in model.members_ if m.group == 1] for model in (before, after)]
+    assert tuned[0] != tuned[1]
+
+
+@each_model
+def test_noise_is_not_believed(make):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 4, (200, 30)).astype(str).astype(object), rng.integers(0, 2, 200)
+    new = rng.integers(0, 4, (200, 30)).astype(str).astype(object)
+    assert np.abs(make().fit(X, y).predict_proba(new) - 0.5).mean() < 0.2
+    assert np.abs(cw.TunedKDBClassifier(k=3, tune=None).fit(X, y).predict_proba(new) - 0.5).mean() > 0.3
+
+
+# The same rows, the same model
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    monkeypatch.setattr("countwise.data.coded.CODED_BYTES", 1)
+
+
+@each_model
+def test_threads(make):
+    for X, y in (words(), numbers()):
+        one, two = (make(n_jobs=n).fit(X, y) for n in (1, 2))
+        np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+        np.testing.assert_array_equal(one.explain(X).contributions, two.explain(X).contributions)
+
+
+@each_model
+def test_scans_and_batches(make, tmp_path, small_batches):
+    X, y = words()
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.Table.from_pandas(X.assign(y=y), preserve_index=False), path)
+    expected = make().fit(X, y).predict_proba(X)
+    for batch_rows in (30, 64, 1000):
+        scanned = make().fit(cw.scan(path, target="y", batch_rows=batch_rows))
+        np.testing.assert_array_equal(scanned.predict_proba(X), expected)
+
+
+@each_model
+def test_row_order_and_repetition(make):
+    X, y = words()
+    rng = np.random.default_rng(0)
+    order, times = rng.permutation(400), rng.integers(0, 4, 400)
+    np.testing.assert_array_equal(
+        make().fit(X.iloc[order], y[order]).predict_proba(X), make().fit(X, y).predict_proba(X)
+    )
+    again = np.repeat(np.arange(400), times)
+    np.testing.assert_array_equal(
+        make().fit(X, y, sample_weight=times).predict_proba(X), make().fit(X.iloc[again], y[again]).predict_proba(X)
+    )
+
+
+@each_model
+def test_seeds(make):
+    X, y = numbers()
+    a, b, c = (make(random_state=seed).fit(X, y).predict_proba(X) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(a, b)
+    assert not np.array_equal(a, c)
+    np.testing.assert_array_equal(a, make().fit(X, y).predict_proba(X))
+
+
+# What a model can do
+
+
+@each_model
+def test_explain_and_intervals(make):
+    X, y = numbers(n_classes=3)
+    model = make().fit(X, y)
+    new = numbers(50, seed=1)[0]
+    proba, told = model.predict_proba(new), model.explain(new)
+    scores = told.scores()
+    for label in (1, 2):
+        found = told.log_odds(label, 0).sum(axis=1) + told.intercept[label] - told.intercept[0]
+        np.testing.assert_allclose(found, np.log(proba[:, label] / proba[:, 0]), atol=1e-9)
+    np.testing.assert_allclose(scores - scores[:, :1], np.log(proba / proba[:, :1]), atol=1e-9)
+    for level in (0.5, 0.95):
+        low, high = np.moveaxis(model.predict_proba_interval(new, level=level), 2, 0)
+        assert (low >= 0).all()
+        assert (high <= 1).all()
+        assert ((low <= proba) & (proba <= high)).all()
+        assert (low < high).all()
+
+
+@each_model
+def test_files_and_pickles(make, tmp_path):
+    X, y = numbers()
+    model = make().fit(X, y)
+    model.save(tmp_path / "model.cw")
+    more = numbers(60, seed=2)
+    for again in (cw.load(tmp_path / "model.cw"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+        np.testing.assert_array_equal(again.explain(X).contributions, model.explain(X).contributions)
+        np.testing.assert_array_equal(again.predict_proba_interval(X), model.predict_proba_interval(X))
+        assert repr(again) == repr(model)
+        expected = pickle.loads(pickle.dumps(model)).partial_fit(*more).predict_proba(X)
+        np.testing.assert_array_equal(again.partial_fit(*more).predict_proba(X), expected)
+
+
+@each_model
+def test_partial_fit_adds_counts_and_keeps_the_rest(make):
+    X, y = words()
+    model = make().fit(X, y)
+    before = model.predict_proba(X)
+    members = getattr(model, "members_", [model])
+    structures = [getattr(m, "structure", None) or m.structure_ for m in members]
+    model.partial_fit(X[:150], y[:150]).partial_fit(X[150:], y[150:])
+    np.testing.assert_array_equal(model.class_counts_, 2 * make().fit(X, y).class_counts_)
+    members = getattr(model, "members_", [model])
+    assert [getattr(m, "structure", None) or m.structure_ for m in members] == structures
+    for member in members:
+        assert all(tree.counts.total[0] == 800 for tree in getattr(member, "trees", None) or member.trees_)
+    assert not np.array_equal(model.predict_proba(X), before)
+
+
+def assert_sound(model, X):
+    proba = model.predict_proba(X)
+    assert np.isfinite(proba).all()
+    assert (proba > 0).all()
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-12)
+    return proba
+
+
+@each_model
+def test_values_never_met_and_missing_ones(make):
+    X, y = words()
+    model = make().fit(X, y)
+    strange = X.head(20).copy()
+    strange["c0"], strange["c1"], strange["c2"] = "new", None, [None, "v1"] * 10
+    assert_sound(model, strange)
+    nothing = pd.DataFrame([dict.fromkeys(X, "new")])
+    known = nothing.assign(c0="v0")
+    assert not np.allclose(assert_sound(model, nothing), assert_sound(model, known))
+    X, y = numbers()
+    assert_sound(make().fit(X, y), np.array([[np.nan] * 4, [1e9, -1e9, 0.0, np.nan]]))
+
+
+# Little data
+
+
+@each_model
+@pytest.mark.parametrize("n_rows", [4, 20])
+def test_few_rows(make, n_rows):
+    X, y = numbers(n_rows)
+    y = np.arange(n_rows) % 2
+    proba = assert_sound(make().fit(X, y), X)
+    assert proba.max() < 0.999
+
+
+@each_model
+def test_a_class_of_one_row(make):
+    X, y = numbers(100)
+    y[17] = 2
+    proba = assert_sound(make().fit(X, y), X)
+    assert proba[:, 2].mean() < 0.1
+
+
+@each_model
+def test_constant_columns_and_one_column(make):
+    X, y = numbers(100)
+    X[:, 0], X[:, 1] = 3.0, np.nan
+    assert_sound(make().fit(X, y), X)
+    assert_sound(make().fit(X[:, 2:3], y), X[:, 2:3])
+    same = assert_sound(make().fit(X[:, :1], y), X[:, :1])  # nothing but the class
+    assert (same == same[0]).all()
+    assert same[0] == pytest.approx(np.bincount(y) / 100, abs=0.05)
+
+
+@each_model
+def test_all_rows_equal_but_the_class(make):
+    y = np.arange(30) % 3
+    proba = assert_sound(make().fit(np.zeros((30, 2)), y), np.zeros((1, 2)))
+    assert proba[0] == pytest.approx([1 / 3] * 3, abs=0.05)
+
+
+@each_model
+@pytest.mark.parametrize("k", [0, 1, 7])
+def test_numbers_of_parents(make, k):
+    X, y = words()
+    model = make(k=k).fit(X, y)
+    for member in getattr(model, "members_", [model]):
+        structure = getattr(member, "structure", None) or member.structure_
+        assert max(len(parents) for parents in structure.parents) <= min(k, 4)
+    assert_sound(model, X)
+
+
+# Better than one network as counted
+
+
+@each_model
+def test_a_class_that_only_pairs_tell(make):
+    data = load("tic-tac-toe")
+    order = np.random.default_rng(0).permutation(len(data.y))
+    train, test = order[:600], order[600:]
+    X, y = data.X, np.asarray(data.y)
+
+    def loss(model):
+        model.fit(X.take(train), y[train])
+        return log_loss(y[test], model.predict_proba(X.take(test)), model.classes_)
+
+    assert loss(make(k=5)) < 0.6 * loss(cw.TANClassifier())
+
+
+def test_a_tuned_network_weighs_attributes():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 1500)
+    signal = y + rng.normal(0, 1.0, 1500)
+    copies = np.column_stack([signal, y + rng.normal(0, 1.0, 1500), *[signal + rng.normal(0, 0.1, 1500)] * 3])
+    weight = cw.TunedKDBClassifier(k=0).fit(copies, y).tuning_.weight
+    assert weight.shape == (5,)
+    assert weight[1] > 1.5 * weight[[0, 2, 3, 4]].max()  # the same told four times over counts less each time
+    assert cw.TunedKDBClassifier(tune=None).fit(copies, y).tuning_ is None
+
+
+# Members
+
+
+def test_members_are_as_the_recipe_says():
+    X, y = numbers(500)
+    model = cw.PoolClassifier(n_members=3, n_parts=4, k=2).fit(X, y)
+    recipes = model._recipes(0)
+    assert [recipe.discriminative for recipe in recipes] == 4 * [False, True, True]
+    assert [recipe.informative_first for recipe in recipes] == 4 * [True, False, True]
+    assert [member.group for member in model.members_] == [p for p in range(4) for _ in range(3)]
+    assert len({tuple(member.codec.arity) for member in model.members_}) > 4  # bins of their own
+    assert len({member.structure.order for member in model.members_}) > 4
+    fine = model.codec_
+    for member in model.members_:
+        assert coarsening(fine, member.codec)
+        for whole, own in zip(fine.columns, member.codec.columns, strict=True):
+            assert set(own.cuts.tolist()) <= set(whole.cuts.tolist())
+
+
+def test_a_sample_is_enough(monkeypatch):
+    X, y = numbers(900)
+    whole = cw.PoolClassifier(n_members=2).fit(X, y)
+    monkeypatch.setattr(pool, "SEARCH_ROWS", 300)
+    monkeypatch.setattr(pool, "TUNE_ROWS", 50)
+    some = cw.PoolClassifier(n_members=2).fit(X, y)
+    assert all(tree.counts.total[0] == 900 for member in some.members_ for tree in member.trees)
+    assert not np.array_equal(some.predict_proba(X), whole.predict_proba(X))
+    X_new, y_new = numbers(2000, seed=3)
+    losses = [log_loss(y_new, model.predict_proba(X_new), model.classes_) for model in (whole, some)]
+    assert losses[1] < 1.2 * losses[0]
+    order = np.random.default_rng(0).permutation(900)
+    again = cw.PoolClassifier(n_members=2).fit(X[order], y[order])
+    np.testing.assert_array_equal(again.predict_proba(X), some.predict_proba(X))
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"discretiser": "mdlp"}, "discretiser='mdlp' looks at the classes.*use 'random-quantiles'"),
+        ({"discretiser": cw.TreeBins()}, "looks at the classes"),
+        ({"smoothing": "m"}, "PoolClassifier needs smoothing='hdp'"),
+        ({"smoothing": cw.HDP("gibbs")}, "PoolClassifier needs smoothing='hdp'"),
+        ({"smoothing": cw.HDP(tying="node")}, "tying 'level' or 'single'"),
+        ({"n_members": 0}, "n_members"),
+        ({"n_parts": 1}, "n_parts"),
+        ({"k": -1}, "k must be"),
+        ({"k": 1.5}, "k must be"),
+    ],
+)
+def test_wrong_parameters_of_a_pool(wrong, message):
+    with pytest.raises(DataError, match=message):
+        cw.PoolClassifier(**wrong).fit(*numbers(50))
+
+
+def test_what_a_pool_can_be_given():
+    X, y = numbers(100)
+    for given in (
+        {"smoothing": cw.HDP(tying="single")},
+        {"discretiser": "equal-frequency"},
+        {"discretiser": "k-means"},
+    ):
+        assert_sound(cw.PoolClassifier(n_members=1, n_parts=2, **given).fit(X, y), X)
+
+
+def test_wrong_parameters_of_a_tuned_network():
+    with pytest.raises(DataError, match="k must be"):
+        cw.TunedKDBClassifier(k=-1).fit(*numbers(50))
+    with pytest.raises(DataError, match="needs smoothing='hdp'"):
+        cw.TunedKDBClassifier(tune="loo", smoothing="m").fit(*numbers(50))
