@@ -81,6 +81,53 @@ def test_a_run_that_is_killed_goes_on_and_ends_with_the_same_table(shell, run, f
     assert len(keys) == len(set(keys)) == 3 * 3 * 8  # no cell was counted twice
 
 
+def write_sets(path, rows_by_name):
+    """Random tables of one attribute and two classes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    path.mkdir()
+    for name, n_rows in rows_by_name.items():
+        columns = {"a": rng.choice(["u", "v"], n_rows), "class": rng.choice(["x", "y"], n_rows)}
+        pq.write_table(pa.table(columns), path / f"{name}.parquet")
+
+
+def test_parts_of_a_folder(run, folder):
+    write_sets(folder / "data", {"adult": 100, "iris": 100, "wine": 110, "own": 120})
+    (folder / "data" / "manifest.csv").write_text("name,seed_tables\niris,few\nadult,few\n")
+    args = ("bench", "run", "--data", "data", "--models", "nb-m,nb-hdp", "--protocol", "1x2", "--workers", "1")
+    for part, names in {"development": {"adult"}, "confirmation": {"iris", "wine", "own"}}.items():
+        result = run(*args, "--sets", part, "--out", part)
+        assert result.exit_code == 0, result.stderr
+        assert set(Results.read(folder / part / "results.jsonl").datasets) == names
+    # Stores that have different cells are merged line by line.
+    (folder / "both").mkdir()
+    parts = [(folder / part / "results.jsonl").read_bytes() for part in ("development", "confirmation")]
+    (folder / "both" / "results.jsonl").write_bytes(b"".join(parts))
+
+    def notes(*options):
+        result = run("bench", "compare", "both", "--json", *options)
+        assert result.exit_code == 0, result.stderr
+        return [table["note"] for table in json.loads(result.stdout)]
+
+    assert notes()[0] == "Plain means over 4 data sets."
+    assert notes("--sets", "confirmation")[0] == "Plain means over 3 data sets."
+    assert notes("--sets", "development")[0] == "Plain means over 1 data sets."
+    assert notes("--sets", "wine,development")[0] == "Plain means over 2 data sets."
+    assert notes("--sets", "few", "--data", "data")[0] == "Plain means over 2 data sets."
+    assert notes("--sets", "all")[0] == "Plain means over 4 data sets."
+    report = run("bench", "report", "both", "--sets", "confirmation", "--out", "page.html")
+    assert report.exit_code == 0, report.stderr
+    assert "2 models on 3 data sets" in (folder / "page.html").read_text()
+    unknown = run("bench", "compare", "both", "--sets", "zoo")
+    assert unknown.exit_code == 1
+    assert "no data set 'zoo'" in unknown.stderr
+    none = run("bench", "compare", "development", "--sets", "confirmation")
+    assert none.exit_code == 1
+    assert "none of these is in the results" in none.stderr
+
+
 def test_training_sizes(run, folder):
     sizes = ("bench", "run", "--sets", "iris", "--models", "nb-m,nb-hdp", "--protocol", "sizes", "--workers", "1")
     result = run(*sizes)
@@ -113,15 +160,7 @@ def test_failures_are_told_and_can_be_tried_again(run, folder):
 
 
 def test_a_folder_its_manifest_and_an_experiment(run, folder):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rng = np.random.default_rng(0)
-    (folder / "data").mkdir()
-    for number in range(14):
-        n_rows = 100 + 10 * number
-        columns = {"a": rng.choice(["u", "v"], n_rows), "class": rng.choice(["x", "y"], n_rows)}
-        pq.write_table(pa.table(columns), folder / "data" / f"set{number}.parquet")
+    write_sets(folder / "data", {f"set{number}": 100 + 10 * number for number in range(14)})
     names = "\n".join(f"set{number},{'petitjean68' if number < 3 else ''}" for number in range(14))
     (folder / "data" / "manifest.csv").write_text(f"name,seed_tables\n{names}\n")
     result = run("bench", "run", "paper000-table5", "--data", "data", "--models", "tan-m,tan-hdp", "--protocol", "1x2")

@@ -15,6 +15,7 @@ from countwise.evaluate.models import UnavailableError, make_model, make_models
 from countwise.evaluate.pairs import WinDrawLoss
 from countwise.evaluate.papers import DEFAULT_EXPERIMENT, EXPERIMENTS
 from countwise.evaluate.run import describe
+from countwise.evaluate.split_sets import DEVELOPMENT, split_sets
 
 
 def test_every_name_makes_a_model_of_its_own():
@@ -88,7 +89,7 @@ def test_every_experiment_names_models_that_exist_or_are_planned():
                 assert result.wins + result.draws + result.losses == one.n_sets
     assert not absent_models(DEFAULT_EXPERIMENT)
     assert experiment("paper000-table4").models[:2] == ("nb-hdp", "nb-m")
-    with pytest.raises(DataError, match="experiment 'paper9' is not known; there are networks, smoothers, paper000"):
+    with pytest.raises(DataError, match="experiment 'paper9' is not known; there are networks, smoothers, pool, paper000"):
         experiment("paper9")
 
 
@@ -96,3 +97,31 @@ def test_printed_means_are_probabilities():
     values = [v for one in EXPERIMENTS.values() for item in one.averages for v in item.paper.values()]
     assert len(values) > 10
     assert np.all((np.array(values) > 0.1) & (np.array(values) < 0.3))
+
+
+def test_the_pool_is_compared_with_every_rival():
+    one = experiment("pool")
+    pairs = {(item.own, item.other) for item in one.versus}
+    ours = {"pool", "tuned", "eskdb-hdp"}
+    rivals = {"rf", "xgboost", "xgboost-tuned", "lightgbm", "catboost", "ebm", "hgb"}
+    assert {(own, rival) for own in ours for rival in rivals} <= pairs
+    assert set(one.models) == ours | rivals
+    assert str(one.protocol) == "1x2"
+
+
+def test_what_is_varied_in_eskdb_is_a_parameter_of_it():
+    """A name that sets what is the default anyway would be fitted twice under two names."""
+    default = describe(make_model("eskdb-hdp"))
+    for name in ("paper004-fig10", "paper004-fig11", "paper004-fig12", "paper004-fig13", "paper004-fig14"):
+        varied = [model for model in experiment(name).models if "(" in model]
+        made = [describe(make_model(model)) for model in varied]
+        assert len(set(made)) == len(varied) > 0
+        assert default not in made
+    assert len(experiment("paper004-fig14").averages) == 8
+
+
+def test_development_sets_are_thirty_and_never_confirm():
+    assert len(set(DEVELOPMENT)) == len(DEVELOPMENT) == 30
+    parts = split_sets([*DEVELOPMENT, "iris", "wine"])
+    assert parts["confirmation"] == ["iris", "wine"]
+    assert set(parts["development"]) == set(DEVELOPMENT)

@@ -10,6 +10,7 @@ from countwise.plots import (
     CriticalDifferenceDisplay,
     DifferenceBarsDisplay,
     LearningCurveDisplay,
+    MeanDotsDisplay,
     ReliabilityDisplay,
     ScatterDisplay,
     TimeDisplay,
@@ -199,6 +200,15 @@ def test_a_line_of_wins_and_losses_is_drawn_where_its_models_are(folds):
     assert picture.display.points[:3] == ("nb", "kdb1", "kdb2")
     np.testing.assert_array_equal(picture.display.wins[0], [1, np.nan, 2, np.nan, np.nan])
     np.testing.assert_array_equal(picture.display.losses[0], [1, np.nan, 0, np.nan, np.nan])
+
+
+def test_means_of_an_experiment_have_its_names_and_no_picture_of_times(folds):
+    results = folds({"eskdb-m": [0.1, 0.3], "eskdb-m(n_estimators=1)": [0.2, 0.4], "rf": [0.2, 0.2]})
+    drawn = pictures(page_of(results, experiment="paper004-fig13"), MeanDotsDisplay)
+    assert drawn["paper004-fig13: mean RMSE"].display.names == ("10 members", "1 member")
+    pool = folds({"pool": [0.1, 0.3], "tuned": [0.2, 0.2], "rf": [0.2, 0.4], "nb": [0.5, 0.5]})
+    names = [name for name in pictures(page_of(pool, experiment="pool"), MeanDotsDisplay) if name.startswith("pool")]
+    assert names == ["pool: mean RMSE", "pool: mean 0-1 loss"]
 
 
 def test_an_experiment_that_is_named_is_alone_or_its_absence_is_explained(folds):

@@ -287,8 +287,10 @@ def _means(view: View, part: Part) -> list[Item]:
     same = set(part.results.models) == set(view.at.models) and set(part.results.datasets) == set(view.at.datasets)
     if same and set(part.one.measures) <= set(view.measures):
         return [Paragraph("Its pictures are those of the section on means.")]
-    titles = {measure: f"{part.one.name}: mean {measure_of(measure).title}" for measure in part.one.measures}
-    found = [mean_dots(part.results, measure, title) for measure, title in titles.items()]
+    drawn = [measure for measure in part.one.measures if not measure_of(measure).log_scale]  # costs have a section
+    titles = {measure: f"{part.one.name}: mean {measure_of(measure).title}" for measure in drawn}
+    labels = {item.model: item.label for item in part.one.averages}  # as the paper calls them
+    found = [mean_dots(part.results, measure, title, labels) for measure, title in titles.items()]
     return [picture for picture in found if picture is not None]
 
 

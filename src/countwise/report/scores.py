@@ -1,5 +1,6 @@
 """Sections on scores: means, ranks, pairs of models, and every data set by itself."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -51,14 +52,16 @@ def means_sheet(view: View) -> Sheet:
     return Sheet(table.title, (model, *mark_columns(columns, names)), note)
 
 
-def mean_dots(results: Results, measure: str, title: str = "") -> Picture | None:
-    """Means with standard errors; None where no data set has the scores of all models."""
+def mean_dots(
+    results: Results, measure: str, title: str = "", labels: Mapping[str, str] | None = None
+) -> Picture | None:
+    """Means with standard errors; None where no data set has the scores of all models. ``labels`` rename models."""
     table = results.table(measure)
     if not table.datasets:
         return None
     own = measure_of(measure)
     display = MeanDotsDisplay.from_scores(
-        table.models,
+        [(labels or {}).get(model, model) for model in table.models],
         table.values.T,
         score=f"{own.title}, {own.unit}" if own.unit else own.title,
         higher_is_better=own.higher_is_better,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from countwise.cli.bench.data import names_in
+from countwise.cli.bench.data import names_in, restricted
 from countwise.cli.bench.show import print_table, read_results
 from countwise.cli.failure import Debug, guarded
 from countwise.cli.models import parse_list
@@ -20,6 +20,9 @@ def compare(
         str | None, typer.Option(help="Model that the others are compared with; default: all pairs.")
     ] = None,
     models: Annotated[str | None, typer.Option(help="Only these: a,b,c.")] = None,
+    sets: Annotated[
+        str | None, typer.Option(help="Only these data sets: names, development, confirmation, a table of --data.")
+    ] = None,
     measures: Annotated[
         str, typer.Option(help="Scores, bias, variance, fit_seconds, ...")
     ] = "rmse,zero_one_loss,log_loss",
@@ -37,6 +40,7 @@ def compare(
     \b
     Examples:
       countwise bench compare results --base rf
+      countwise bench compare results --experiment pool --sets confirmation
       countwise bench compare results --models tan-m,tan-hdp,rf --measures rmse,bias,variance
       countwise bench compare results --experiment paper000-table4 --data FOLDER --csv tables
     """  # noqa: D301
@@ -45,7 +49,7 @@ def compare(
     from countwise.report.names import slug
     from countwise.whole_files import write_text
 
-    found = read_results(results)
+    found = restricted(read_results(results), sets, data)
     if models is not None or size is not None:
         found = found.only(models=split(models), train_size=size)
     tables: list[Table] = []

@@ -9,6 +9,7 @@ from countwise.cli.models import parse_list
 
 if TYPE_CHECKING:
     from countwise.datasets.dataset import Dataset
+    from countwise.evaluate.results import Results
 
 N_QUICK, QUICK_ROWS = 12, range(100, 1001)  # small sets of a quick look
 
@@ -54,7 +55,8 @@ def choose(
 ) -> Mapping[str, Any]:
     """The sets to use, the smallest first.
 
-    ``sets`` is what the user named: names, a table of the manifest, or ``all``; ``wanted`` is an experiment's.
+    ``sets`` is what the user named: names, a table of the manifest, ``development``, ``confirmation`` or ``all``;
+    ``wanted`` is an experiment's.
     """
     if folder is None:
         if wanted is not None and sets is None:
@@ -82,6 +84,31 @@ def names_in(folder: Path, wanted: str | tuple[str, ...]) -> list[str]:
     return _names(load_folder(folder), None, wanted)
 
 
+def restricted(results: "Results", sets: str | None, folder: Path | None) -> "Results":
+    """Results of the sets that a user named; tables of papers are those of the folder's manifest."""
+    from countwise.datasets import load_folder
+    from countwise.evaluate.split_sets import SPLIT_NAMES, split_sets
+
+    if sets is None or sets == "all":
+        return results
+    known = split_sets(results.datasets) | {name: [name] for name in results.datasets}
+    if folder is not None:
+        found = load_folder(folder)
+        known |= {table: found.listed_in(table) for table in found.tables}
+    asked = parse_list(sets)
+    unknown = [name for name in asked if name not in known]
+    if unknown:
+        raise failure(
+            f"--sets: the results have no data set {unknown[0]!r}",
+            f"{', '.join(SPLIT_NAMES)} and all are known too, and with --data the tables of the folder's manifest",
+        )
+    listed = {name for one in asked for name in known[one]}
+    kept = [name for name in results.datasets if name in listed]
+    if not kept:
+        raise failure(f"--sets {sets}: none of these is in the results", f"they have {', '.join(results.datasets)}")
+    return results.only(datasets=kept)
+
+
 def _names(found: Any, sets: str | None, wanted: str | tuple[str, ...] | None) -> list[str]:
     if sets is None and wanted is None:
         return list(found.names)
@@ -90,12 +117,23 @@ def _names(found: Any, sets: str | None, wanted: str | tuple[str, ...] | None) -
         return list(found.names)
     names: list[str] = []
     for name in asked:
-        names += [name] if name in found else found.listed_in(name) if name in found.tables else _unknown(found, name)
+        names += _named(found, name)
     return list(dict.fromkeys(names))
+
+
+def _named(found: Any, name: str) -> list[str]:
+    """One set, those of a table of the manifest, or one part of the folder."""
+    from countwise.evaluate.split_sets import split_sets
+
+    if name in found:
+        return [name]
+    listed = found.listed_in(name) if name in found.tables else split_sets(found.names).get(name)
+    return listed or _unknown(found, name)
 
 
 def _unknown(found: Any, name: str) -> list[str]:
     raise failure(
         f"{str(found.path)!r} has no data set {name!r}, nor is it a table of the manifest",
-        f"tables: {', '.join(found.tables) or 'none'}; names of sets are those of the files, or: all",
+        f"tables: {', '.join(found.tables) or 'none'}; names of sets are those of the files, or: all, development, "
+        "confirmation",
     )

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from countwise.cli.bench.compare import split
+from countwise.cli.bench.data import restricted
 from countwise.cli.bench.show import read_results
 from countwise.cli.failure import Debug, failure, guarded
 from countwise.cli.models import parse_list, usage
@@ -24,6 +25,9 @@ def report(
         str | None, typer.Option(help="Show this experiment of the papers; default: all that there are.")
     ] = None,
     models: Annotated[str | None, typer.Option(help="Only these, in this order: a,b,c.")] = None,
+    sets: Annotated[
+        str | None, typer.Option(help="Only these data sets: names, development, confirmation, a table of --data.")
+    ] = None,
     measures: Annotated[
         str | None,
         typer.Option(help="Of ranks, pairs and pictures, the main one first. Default: rmse,zero_one_loss,log_loss."),
@@ -51,7 +55,7 @@ def report(
         raise failure(f"{files}: is a file", "name a folder")
     need_matplotlib()
     _check_experiment(experiment)
-    found = read_results(results)
+    found = restricted(read_results(results), sets, data)
     with use_progress(reporter()):
         page = page_of(
             found,

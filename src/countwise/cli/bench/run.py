@@ -24,7 +24,10 @@ def run(
     ] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of Parquet files; without it computed sets.")] = None,
     sets: Annotated[
-        str | None, typer.Option(help="Names a,b,c, a table of the folder's manifest, or all.", show_default=False)
+        str | None,
+        typer.Option(
+            help="Names a,b,c, a table of the folder's manifest, development, confirmation, or all.", show_default=False
+        ),
     ] = None,
     models: Annotated[str | None, typer.Option(help="Names, with parameters in brackets: tan-hdp,kdb(k=3),rf.")] = None,
     protocol: Annotated[str | None, typer.Option(help="5x2 (any RxF), 10-fold, sizes, curve.")] = None,
@@ -57,6 +60,7 @@ def run(
       countwise bench run --quick
       countwise bench run --data FOLDER --models tan-hdp,skdb5-hdp,rf,xgboost --protocol 5x2 --out results
       countwise bench run paper000-table4 --data FOLDER --out results
+      countwise bench run pool --data FOLDER --sets confirmation --out results
       countwise bench run --data FOLDER --sets adult --models kdb5 --workers 1 --threads 8
     """  # noqa: D301
     from countwise.errors import DataError
