@@ -94,8 +94,9 @@ def test_rows_leave_an_hdp_in_closed_form(weights):
                     tree, fit, np.exp(log_factor), ROOT_CONCENTRATION, codes, label, weight, 3
                 )
                 assert found[t, r] == pytest.approx(expected, rel=1e-9)
-        sums = evidence.networks(log_factor)
+        sums = evidence.sums(log_factor, evidence.group.tolist(), 2)
         assert sums == pytest.approx(np.stack([found[:3].sum(axis=0), found[3:].sum(axis=0)]), rel=1e-12)
+        assert evidence.mean(log_factor) == pytest.approx(sums.mean(axis=0), rel=1e-12)
 
 
 def test_log_prior_leaves_the_row_out():
@@ -134,7 +135,7 @@ def tuned_loss(evidence, table, tunings, by_term):
 
 
 def plain_loss(evidence, table):
-    return log_loss(table, evidence.log_prior + evidence.networks(0.0).mean(axis=0))
+    return log_loss(table, evidence.log_prior + evidence.mean(0.0))
 
 
 BY_TERM = [(m, child) for m in range(2) for child in range(6)]

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from countwise import _kernels
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import FloatArray
+from countwise.infer.evidence import PathEvidence
 from countwise.infer.factor import FACTOR_SD, best_factor
-from countwise.infer.softmax_fit import BIAS_SD, TEMPERATURE_SD, Rows, fit_weights, judged_rows
-from countwise.parallel import thread_map
-from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION, HDPFit
+from countwise.infer.softmax_fit import BIAS_SD, TEMPERATURE_SD, Rows, fit_weights
+from countwise.smooth.hdp import HDP
 from countwise.tree.context import ContextTree
 
 LEVEL_SD = 0.5  # of the logarithm of a level's factor, around that of all levels
@@ -52,17 +51,7 @@ class Tuning:
         return factors[np.minimum(level, len(factors) - 1)]
 
 
-def add_tree(
-    kernel: _kernels.PathLoss, position: int, tree: ContextTree, fit: HDPFit, rows: CodedBatch, arity: Sequence[int]
-) -> FloatArray:
-    """Lead rows through a tree, as a term of the loss; the concentrations of its levels, as fitted."""
-    family = tree.family.child, list(tree.family.parents)
-    by_level = fit.concentration[np.minimum(np.arange(tree.counts.n_levels), len(fit.concentration) - 1)]
-    kernel.add_term(position, family, rows.codes, list(arity), tree.kernel_arrays, fit.counts, by_level)
-    return by_level
-
-
-class RowLoss:
+class RowLoss(PathEvidence):
     """The leave-one-out log loss of a network's class on some of its training rows, as a function of the tuning."""
 
     def __init__(
@@ -74,26 +63,15 @@ class RowLoss:
         rows: CodedBatch,
         threads: int,
     ) -> None:
-        self.threads, self.n_classes = threads, len(class_counts)
         rows = rows.distinct()  # neither order nor repetition of rows may show, and there are fewer to judge
         n_levels = sum(tree.counts.n_levels - 1 for tree in trees)
-        most = max(1, PATH_BYTES // (16 * max(1, n_levels) * self.n_classes))
+        most = max(1, PATH_BYTES // (16 * max(1, n_levels) * len(class_counts)))
         rows = rows.select(np.arange(0, rows.n_rows, -(-rows.n_rows // most)))
-        self.n_levels = max((tree.counts.n_levels for tree in trees), default=1)
         self.children = [tree.family.child for tree in trees]
-        assert rows.target is not None
-        self.rows = judged_rows(rows.target, rows.weights)
-        self.kernel = _kernels.PathLoss(
-            class_counts, ROOT_CONCENTRATION, len(trees), self.n_levels, rows.target, rows.weights
+        view = rows, list(arity)
+        super().__init__(
+            trees, class_counts, rows, lambda i: smoother.fit_tree(trees[i].counts), lambda i: view, threads
         )
-        self.strength = np.ones((len(trees), self.n_levels))  # of the HDP as fitted
-
-        def add_term(position: int) -> None:
-            tree = trees[position]
-            by_level = add_tree(self.kernel, position, tree, smoother.fit_tree(tree.counts), rows, arity)
-            self.strength[position, : len(by_level)] = by_level
-
-        thread_map(add_term, range(len(trees)), threads)
 
     def __call__(
         self, log_factor: FloatArray, log_temperature: float, bias: FloatArray
@@ -109,25 +87,9 @@ class RowLoss:
         d_factor = d_strength.reshape(strength.shape).sum(axis=0)
         return loss, d_factor, temperature * float(d_weight.sum()), d_bias
 
-    def evidence(self, log_factor: float) -> FloatArray:
-        """The sum of all terms, rows x classes, each row left out, with this factor on all concentrations."""
-        return self._sums(log_factor, [0] * len(self.children), 1)[0]
-
-    def terms(self, log_factor: float) -> FloatArray:
-        """Every term by itself, terms x rows x classes."""
-        return self._sums(log_factor, list(range(len(self.children))), len(self.children))
-
-    def _sums(self, log_factor: float, group: list[int], n_groups: int) -> FloatArray:
-        strength = self.strength.copy()
-        strength[:, 1:] *= np.exp(log_factor)
-        out = np.empty((n_groups, len(self.rows.target), self.n_classes))
-        self.kernel.group_sums(strength.reshape(-1), group, n_groups, self.threads, out.reshape(-1))
-        return out
-
-    @property
-    def log_prior(self) -> FloatArray:
-        """Log P(y) without the row, rows x classes."""
-        return np.asarray(self.kernel.log_prior).reshape(-1, self.n_classes)
+    def total(self, log_factor: float) -> FloatArray:
+        """The sum of all terms, rows x classes, with this factor on all concentrations."""
+        return self.sums(log_factor, [0] * self.n_terms, 1)[0]
 
 
 def tune(parts: Sequence[RowLoss]) -> Tuning:
@@ -171,7 +133,7 @@ def tune_weights(parts: Sequence[RowLoss], n_columns: int) -> Tuning:
     """One factor on all concentrations, temperature, biases and a weight for each column, the same in all parts."""
     rows = Rows(*(np.concatenate(both) for both in zip(*((p.rows.target, p.rows.weights) for p in parts), strict=True)))
     log_prior = np.concatenate([part.log_prior for part in parts])
-    log_factor, at = best_factor(rows, log_prior, lambda x: np.concatenate([part.evidence(x) for part in parts]))
+    log_factor, at = best_factor(rows, log_prior, lambda x: np.concatenate([part.total(x) for part in parts]))
     terms, end = np.zeros((n_columns, *log_prior.shape)), 0
     for part in parts:
         own = slice(end, end := end + len(part.rows.target))
