@@ -73,7 +73,7 @@ class ESKDBClassifier(EnsembleClassifier):
     bootstrap : bool, default False
         Whether each member counts a bag of rows, drawn with replacement, as many as there are. Bags are drawn by
         the positions of rows: results then depend on the order of rows, and an integer weight, which multiplies the
-        draws of its row, is no longer quite the same as repetition. Cut points and the class prior come from all rows.
+        draws of its row, is no longer quite the same as repetition. Cut points come from all rows.
     max_features : int, float or None
         Attributes of each member, a number or a share, drawn at random; None is all of them.
     member_weights : {"uniform", "loo"}, default "uniform"
