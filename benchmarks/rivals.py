@@ -42,6 +42,8 @@ MODELS: Final[Mapping[str, Factory]] = {
     **_all("TAN", cw.TANClassifier),
     **_all("kDB-5", cw.KDBClassifier, k=5),
     **_all("SkDB-5", cw.SKDBClassifier, k=5),
+    "tuned": _network(cw.TunedKDBClassifier),
+    "pool": _network(cw.PoolClassifier),
 }
 
 
