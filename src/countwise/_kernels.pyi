@@ -280,7 +280,7 @@ def fit_temperature(
     weights: FloatArray,
     offset: FloatArray,
     evidence: FloatArray,
-    priors: tuple[float, float, float],
+    priors: tuple[float, float, float, float],
     log_temperature: float,
     bias: FloatArray,
 ) -> tuple[float, float]: ...
@@ -290,7 +290,7 @@ def fit_weights(
     terms: FloatArray,
     group: CodeArray,
     n_groups: int,
-    priors: tuple[float, float, float],
+    priors: tuple[float, float, float, float],
     n_threads: int,
     weight: FloatArray,
     bias: FloatArray,

@@ -14,9 +14,9 @@ JudgedRows judged_rows(const In<uint32_t>& target, const In<double>& weights, si
   return {target.data(), weights.data(), target.shape(0), n_classes};
 }
 
-// (temperature, bias, weight) as Python passes the standard deviations.
-FitPriors fit_priors(const nb::tuple& sd) {
-  return {nb::cast<double>(sd[0]), nb::cast<double>(sd[1]), nb::cast<double>(sd[2])};
+// As Python passes them: mean and standard deviation of the log temperature, those of biases and of weights.
+FitPriors fit_priors(const nb::tuple& of) {
+  return {nb::cast<double>(of[0]), nb::cast<double>(of[1]), nb::cast<double>(of[2]), nb::cast<double>(of[3])};
 }
 
 }  // namespace

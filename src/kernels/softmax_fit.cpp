@@ -55,7 +55,7 @@ class TemperatureFit {
   double evaluate(const std::vector<double>& x) {
     const size_t width = rows_.n_classes;
     const double t = std::exp(x[0]);
-    double loss = 0.5 * square(x[0] / priors_.temperature_sd);
+    double loss = 0.5 * square((x[0] - priors_.temperature_mean) / priors_.temperature_sd);
     for (size_t c = 0; c < width; ++c) loss += 0.5 * square(x[1 + c] / priors_.bias_sd);
     for (size_t row = 0; row < rows_.n_rows; ++row) {
       double* score = &residual_[row * width];
@@ -72,7 +72,7 @@ class TemperatureFit {
     const size_t width = rows_.n_classes, n = 1 + width;
     const double t = std::exp(x[0]);
     std::vector<double> gradient(n), hessian(n * n, 0.0);
-    gradient[0] = x[0] / square(priors_.temperature_sd);
+    gradient[0] = (x[0] - priors_.temperature_mean) / square(priors_.temperature_sd);
     hessian[0] = 1 / square(priors_.temperature_sd);
     for (size_t c = 0; c < width; ++c) {
       gradient[1 + c] = x[1 + c] / square(priors_.bias_sd);

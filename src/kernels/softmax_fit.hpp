@@ -13,7 +13,7 @@ struct JudgedRows {
 };
 
 struct FitPriors {
-  double temperature_sd;  // of its logarithm
+  double temperature_mean, temperature_sd;  // of its logarithm
   double bias_sd, weight_sd;
 };
 

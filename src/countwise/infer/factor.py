@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from countwise.dtypes import FloatArray
 from countwise.infer.softmax_fit import Rows, Tempered, fit_temperature
 
@@ -12,17 +14,22 @@ FIRST_STEP, FARTHEST = 1.5, 9.0  # of the search for the logarithm
 REFINEMENTS, CLOSE = 2, 0.1
 
 
-def best_factor(rows: Rows, log_prior: FloatArray, evidence: Callable[[float], FloatArray]) -> tuple[float, Tempered]:
+def best_factor(
+    rows: Rows, log_prior: FloatArray, evidence: Callable[[float], FloatArray], n_columns: int
+) -> tuple[float, Tempered]:
     """The log factor of least loss, and temperature and biases at it.
 
     ``evidence`` gives the sums of log probabilities (rows x classes) at a log factor. For each one tried, temperature
-    and biases are at their best, so that a search in one variable is enough.
+    and biases are at their best, so that a search in one variable is enough. A priori n attributes, which depend on
+    each other, tell as much as sqrt(n) that do not: the temperature is about 1 / sqrt(n) until rows say otherwise.
     """
     tried: dict[float, Tempered] = {}
 
     def loss(log_factor: float) -> float:
         start = tried[min(tried, key=lambda other: abs(other - log_factor))] if tried else None
-        tried[log_factor] = fit_temperature(rows, log_prior, evidence(log_factor), start)
+        tried[log_factor] = fit_temperature(
+            rows, log_prior, evidence(log_factor), -0.5 * np.log(max(1, n_columns)), start
+        )
         return tried[log_factor].loss + 0.5 * (log_factor / FACTOR_SD) ** 2
 
     log_factor = least_argument(loss)

@@ -71,7 +71,7 @@ def tune_part(
 ) -> list[Tuning]:
     """A tuning for each network of a part; the mean of their tuned scores is the part's."""
     evidence = PartEvidence(networks, class_counts, rows, threads)
-    log_factor, at = best_factor(evidence.rows, evidence.log_prior, evidence.mean)
+    log_factor, at = best_factor(evidence.rows, evidence.log_prior, evidence.mean, n_columns)
     terms = evidence.terms(log_factor)
     terms *= at.temperature / len(networks)
     weight, bias = fit_weights(evidence.rows, evidence.log_prior + at.bias, terms, evidence.group, threads)

@@ -16,7 +16,6 @@ from countwise.dtypes import AnyArray, FloatArray
 TEMPERATURE_SD: Final = 1.0  # of the logarithm
 BIAS_SD: Final = 0.5
 WEIGHT_SD: Final = 1.0  # of weights around 1
-PRIORS: Final = (TEMPERATURE_SD, BIAS_SD, WEIGHT_SD)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +40,17 @@ class Tempered:
     loss: float
 
 
-def fit_temperature(rows: Rows, offset: FloatArray, evidence: FloatArray, start: Tempered | None = None) -> Tempered:
-    """Scores offset + bias + t * evidence (rows x classes). Newton's method, from ``start`` if given."""
+def fit_temperature(
+    rows: Rows, offset: FloatArray, evidence: FloatArray, log_mean: float = 0.0, start: Tempered | None = None
+) -> Tempered:
+    """Scores offset + bias + t * evidence (rows x classes); log t has a normal prior around ``log_mean``.
+
+    Newton's method, from ``start`` if given.
+    """
     bias = np.zeros(offset.shape[1]) if start is None else start.bias.copy()
-    log_t = 0.0 if start is None else float(np.log(start.temperature))
+    log_t = log_mean if start is None else float(np.log(start.temperature))
     loss, log_t = _kernels.fit_temperature(
-        rows.target, rows.weights, offset.reshape(-1), evidence.reshape(-1), PRIORS, log_t, bias
+        rows.target, rows.weights, offset.reshape(-1), evidence.reshape(-1), _priors(log_mean), log_t, bias
     )
     return Tempered(float(np.exp(log_t)), bias, loss)
 
@@ -67,9 +71,13 @@ def fit_weights(
         terms.reshape(-1),
         group.astype(np.uint32),
         n_groups,
-        PRIORS,
+        _priors(),
         threads,
         weight,
         bias,
     )
     return weight, bias
+
+
+def _priors(log_mean: float = 0.0) -> tuple[float, float, float, float]:
+    return log_mean, TEMPERATURE_SD, BIAS_SD, WEIGHT_SD

@@ -133,7 +133,9 @@ def tune_weights(parts: Sequence[RowLoss], n_columns: int) -> Tuning:
     """One factor on all concentrations, temperature, biases and a weight for each column, the same in all parts."""
     rows = Rows(*(np.concatenate(both) for both in zip(*((p.rows.target, p.rows.weights) for p in parts), strict=True)))
     log_prior = np.concatenate([part.log_prior for part in parts])
-    log_factor, at = best_factor(rows, log_prior, lambda x: np.concatenate([part.total(x) for part in parts]))
+    log_factor, at = best_factor(
+        rows, log_prior, lambda x: np.concatenate([part.total(x) for part in parts]), n_columns
+    )
     terms, end = np.zeros((n_columns, *log_prior.shape)), 0
     for part in parts:
         own = slice(end, end := end + len(part.rows.target))
