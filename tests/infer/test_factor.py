@@ -41,7 +41,7 @@ def test_best_factor_is_least_with_its_prior():
     def loss(log_factor):
         return fit_temperature(rows, log_prior, evidence(log_factor)).loss + 0.5 * (log_factor / FACTOR_SD) ** 2
 
-    found, at = best_factor(rows, log_prior, evidence)
+    found, at = best_factor(rows, log_prior, evidence, 1)
     grid = np.arange(-9.0, 9.0, 0.1)
     values = [loss(x) for x in grid]
     assert found == pytest.approx(grid[np.argmin(values)], abs=0.3)
@@ -61,4 +61,4 @@ def test_a_factor_that_hardly_matters_stays_near_1():
 
     losses = [fit_temperature(rows, log_prior, evidence(x)).loss for x in (0.0, 3.0, 9.0)]
     assert losses[0] > losses[1] > losses[2] > losses[0] - 1.0
-    assert 0.0 <= best_factor(rows, log_prior, evidence)[0] < 3.0
+    assert 0.0 <= best_factor(rows, log_prior, evidence, 1)[0] < 3.0

@@ -63,11 +63,20 @@ def test_temperature_is_optimal(seed):
         assert objective(x + move) > fitted.loss - 1e-3
 
 
+@pytest.mark.parametrize("log_mean", [0.0, -1.5])
+def test_a_temperature_that_tells_nothing_stays_at_its_prior(log_mean):
+    rows, offset, terms = problem(0)
+    fitted = fit_temperature(rows, offset, np.zeros_like(terms[0]), log_mean)
+    assert fitted.temperature == pytest.approx(np.exp(log_mean), rel=1e-9)
+    few = fit_temperature(rows, offset, terms.sum(axis=0), log_mean)
+    assert few.temperature < fit_temperature(rows, offset, terms.sum(axis=0), log_mean + 1).temperature
+
+
 def test_temperature_from_another_start():
     rows, offset, terms = problem()
     first = fit_temperature(rows, offset, terms.sum(axis=0))
     for start in (first, fit_temperature(rows, offset, 20 * terms[0]), fit_temperature(rows, offset, -terms[0])):
-        again = fit_temperature(rows, offset, terms.sum(axis=0), start)
+        again = fit_temperature(rows, offset, terms.sum(axis=0), start=start)
         assert again.loss == pytest.approx(first.loss, abs=2e-3)
         assert again.temperature == pytest.approx(first.temperature, rel=0.01)
         assert again.bias == pytest.approx(first.bias, abs=0.01)
@@ -87,7 +96,7 @@ def test_temperature_follows_a_known_truth():
 def test_weights_are_optimal(seed, groups, sd, monkeypatch):
     rows, offset, terms = problem(seed, n_rows=[400, 100, 60][seed], shift=[0.4, 1.5, -2.0][seed])
     group = np.array(groups)
-    monkeypatch.setattr(softmax_fit, "PRIORS", (TEMPERATURE_SD, BIAS_SD, sd))
+    monkeypatch.setattr(softmax_fit, "WEIGHT_SD", sd)
     weight, bias = fit_weights(rows, offset, terms, group)
     # The priors share a change between a group and its terms in one way only, the cheapest.
     n_groups = group.max() + 1
