@@ -45,6 +45,15 @@ def test_parameters_reach_the_model(run, folder):
     assert params.get("random_state", 5) == 5
 
 
+def test_the_pool_is_the_default_and_takes_parameters(run, folder):
+    options = ["--param", "n_members=2", "--param", "n_parts=2", "--param", "k=1", "--jobs", "2", "--seed", "5"]
+    result = run(*FIT, *options)
+    assert result.exit_code == 0, result.stderr
+    assert "PoolClassifier: 4 members" in result.stderr
+    params = countwise.load(folder / "m.cw").get_params()
+    assert [params[key] for key in ("n_members", "n_parts", "k", "n_jobs", "random_state")] == [2, 2, 1, 2, 5]
+
+
 def test_categorical_makes_a_number_a_category(run, folder, table):
     numbers = table.append_column("digit", pa.array([i % 4 for i in range(len(table))]))
     pa.parquet.write_table(numbers.drop_columns(["row"]), "train.parquet")
@@ -122,6 +131,9 @@ def test_data_errors_exit_with_1_and_leave_no_file(run, folder, args, message):
         (["--model", "svm"], "'svm' is not known; there are nb"),
         (["--param", "k"], "name=value"),
         (["--param", "depth=3"], "has no parameter 'depth'"),
+        (["--model", "pool-m"], "pool smooths by HDP and tunes it, always; use pool"),
+        (["--smoothing", "m"], "pool needs smoothing='hdp'"),
+        (["--no-tune"], "--no-tune: is for single networks such as skdb, not for pool"),
         (["--max-memory", "lots"], "not a size"),
         (["--type", "postcode=digits"], "COLUMN=text or COLUMN=number, got postcode=digits"),
         (["--no-such-option"], "No such option"),
