@@ -14,7 +14,7 @@ import os
 import struct
 import tempfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import numpy as np
 
 from countwise.dtypes import AnyArray
 from countwise.errors import ModelFileError
+from countwise.progress import progress_bar
 
 MAGIC = b"countws\n"
 VERSION = 1  # of the whole format; a reader refuses a newer one
@@ -33,7 +34,7 @@ def write_model_file(path: str | os.PathLike[str], header: Mapping[str, Any], ar
     """Write header and arrays; on failure the target is untouched and nothing is left behind."""
     target = Path(path)
     directory, blobs = [], []
-    for name, array in arrays.items():
+    for name, array in _shown(arrays):
         plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
         if plain.dtype.str not in DTYPES:
             raise TypeError(f"array {name} has dtype {plain.dtype}, which the format does not know")
@@ -65,6 +66,13 @@ def write_model_file(path: str | os.PathLike[str], header: Mapping[str, Any], ar
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _shown(arrays: Mapping[str, AnyArray]) -> Iterator[tuple[str, AnyArray]]:
+    with progress_bar("saving arrays", len(arrays)) as bar:
+        for item in arrays.items():
+            yield item
+            bar.advance()
 
 
 def _umask() -> int:

@@ -26,6 +26,9 @@ def test_log_on_stderr_and_nothing_on_stdout(run):
     assert result.stdout == ""
     assert "3 attributes, 2 classes" in result.stderr
     assert "saved   m.cw" in result.stderr
+    steps = ["reading columns", "sampling rows", "searching parents", "counting contexts", "smoothing", "tuning parts"]
+    shown = [line.partition(" [")[0] for line in result.stderr.splitlines() if " [" in line]
+    assert shown == [*steps, "saving arrays"]
 
 
 def test_json_is_one_object_on_stdout(run, folder):

@@ -8,12 +8,13 @@ import numpy as np
 def describe(model: Any) -> dict[str, Any]:
     """Kind, parameters, classes, attributes and their places in the network; public attributes only.
 
-    An attribute of an ensemble has in their stead the number of members that use it and its most parents.
+    An attribute of an ensemble has in their stead the number of members that use it, its most parents, and the most
+    values (bins) that it has in one of them; its cuts are those of all members.
     """
     is_ensemble = hasattr(model, "members_")
     structures = [member.structure for member in model.members_] if is_ensemble else [model.structure_]
     attributes = [
-        _column(column) | (_uses(i, structures) if is_ensemble else _place(i, model.structure_))
+        _column(column) | (_uses(i, model.members_) if is_ensemble else _place(i, model.structure_))
         for i, column in enumerate(model.codec_.columns)
     ]
     return {
@@ -40,10 +41,11 @@ def _place(attribute: int, structure: Any) -> dict[str, Any]:
     }
 
 
-def _uses(attribute: int, structures: list[Any]) -> dict[str, Any]:
+def _uses(attribute: int, members: list[Any]) -> dict[str, Any]:
     return {
-        "members": sum(attribute in structure.order for structure in structures),
-        "most_parents": max(len(structure.parents[attribute]) for structure in structures),
+        "members": sum(attribute in member.structure.order for member in members),
+        "most_values": max(int(member.codec.columns[attribute].arity) for member in members),
+        "most_parents": max(len(member.structure.parents[attribute]) for member in members),
     }
 
 

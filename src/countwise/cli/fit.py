@@ -83,9 +83,15 @@ def fit(
         began = time.perf_counter()
         with input_files(train) as files, use_progress(reporter()):
             estimator.fit(open_tables(files, target=target, weight=weight, **options))
-        seconds = time.perf_counter() - began
-        estimator.save(temporary)
-    facts = describe(estimator) | {"seconds": seconds, "file": str(out), "bytes": out.stat().st_size}
+            seconds = time.perf_counter() - began
+            estimator.save(temporary)
+        whole = time.perf_counter() - began
+    facts = describe(estimator) | {
+        "seconds": seconds,
+        "save_seconds": whole - seconds,
+        "file": str(out),
+        "bytes": out.stat().st_size,
+    }
     if as_json:
         typer.echo(json.dumps(facts))
     _tell(facts, "standard input" if train == [STDIO] else ", ".join(train))
@@ -95,8 +101,8 @@ def _tell(facts: dict[str, Any], source: str) -> None:
     rows = f"{sum(facts['class_counts']):,.10g} rows, "
     lines = [
         f"read    {source}: {rows}{facts['n_attributes']} attributes, {len(facts['classes'])} classes",
-        f"model   {facts['kind']}: {structure_line(facts)}",
-        f"saved   {facts['file']}: {facts['bytes']:,} bytes, {facts['seconds']:.1f} s",
+        f"model   {facts['kind']}: {structure_line(facts)}; {facts['seconds']:.1f} s",
+        f"saved   {facts['file']}: {facts['bytes']:,} bytes; {facts['save_seconds']:.1f} s",
     ]
     for line in lines:
         log().print(line, markup=False, soft_wrap=True)

@@ -131,6 +131,7 @@ class PoolClassifier(EnsembleClassifier):
         with progress_bar("searching parents", len(recipes)) as bar:
             structures = thread_map(search, range(len(recipes)), plan.threads)
         counted = learn_apart(table, plan, lambda m, data: _count(data, structures[m], plan), [None] * len(recipes))
+        check_counts_fit([trees for trees, _ in counted], plan)
         class_counts = counted[0][1]
         smoother = plan.smoother
         assert isinstance(smoother, HDP)
@@ -142,7 +143,6 @@ class PoolClassifier(EnsembleClassifier):
                 table.codecs, structures, networks, tunings, recipes, strict=True
             )
         ]
-        check_counts_fit(members, plan)
         prior = log_prior(class_counts, smoother, plan.seed)
         parameters = [_smoothed(*pair, prior) for pair in zip(networks, tunings, strict=True)]
         return LearnedEnsemble(
