@@ -96,6 +96,14 @@ def test_tuning_is_shown_and_can_be_left_out(run):
     assert "HLS()" in run("inspect", "t.cw").stdout
 
 
+def test_weights_of_attributes_are_shown(run, folder):
+    assert run("fit", "train.parquet", "--target", "label", "--model", "tuned", "--out", "w.cw").exit_code == 0
+    weight = countwise.load(folder / "w.cw").tuning_.weight
+    lines = [line.split() for line in run("inspect", "w.cw").stdout.splitlines() if line.strip()[:1].isdigit()]
+    shown = {line[1]: line[4] for line in lines}
+    assert shown == {name: f"{w:.2f}" for name, w in zip(("colour", "size", "postcode"), weight, strict=True)}
+
+
 @pytest.fixture
 def bag(table, folder, monkeypatch):
     monkeypatch.setitem(persist.MODELS, "Bag", Bag)

@@ -14,7 +14,7 @@ def describe(model: Any) -> dict[str, Any]:
     is_ensemble = hasattr(model, "members_")
     structures = [member.structure for member in model.members_] if is_ensemble else [model.structure_]
     attributes = [
-        _column(column) | (_uses(i, model.members_) if is_ensemble else _place(i, model.structure_))
+        _column(column) | (_uses(i, model.members_) if is_ensemble else _place(i, model))
         for i, column in enumerate(model.codec_.columns)
     ]
     return {
@@ -33,12 +33,15 @@ def describe(model: Any) -> dict[str, Any]:
     }
 
 
-def _place(attribute: int, structure: Any) -> dict[str, Any]:
+def _place(attribute: int, model: Any) -> dict[str, Any]:
+    structure, tuning = model.structure_, model.tuning_
     place = {int(i): position for position, i in enumerate(structure.order)}
-    return {
+    facts = {
         "place": place.get(attribute),
         "parents": [structure.names[int(parent)] for parent in structure.parents[attribute]],
     }
+    weighed = tuning is not None and tuning.weight is not None and attribute in place
+    return facts | ({"weight": float(tuning.weight[attribute])} if weighed else {})
 
 
 def _uses(attribute: int, members: list[Any]) -> dict[str, Any]:

@@ -80,11 +80,13 @@ def _show(facts: dict[str, Any], title: str) -> None:
 
 
 def _places(attributes: list[dict[str, Any]]) -> Table:
-    table = _table("place", "attribute", "kind", "values", "parents")
+    weighed = any("weight" in a for a in attributes)
+    table = _table("place", "attribute", "kind", "values", *["weight"] * weighed, "parents")
     unused = len(attributes)
     for a in sorted(attributes, key=lambda a: unused if a["place"] is None else a["place"]):
         place = "-" if a["place"] is None else str(a["place"] + 1)
-        table.add_row(place, escape(a["name"]), a["kind"], str(a["n_values"]), escape(", ".join(a["parents"])))
+        weight = [f"{a['weight']:.2f}" if "weight" in a else "-"] if weighed else []
+        table.add_row(place, escape(a["name"]), a["kind"], str(a["n_values"]), *weight, escape(", ".join(a["parents"])))
     return table
 
 
@@ -106,7 +108,8 @@ def _tuning(tuning: dict[str, Any] | None) -> str:
     if tuning is None:
         return ""
     factors = ", ".join(f"{factor:.3g}" for factor in tuning["level_factor"])
-    return f", tuned: concentrations times {factors} by level, evidence times {tuning['temperature']:.3g}"
+    levels = " by level" * (len(tuning["level_factor"]) > 1)
+    return f", tuned: concentrations times {factors}{levels}, evidence times {tuning['temperature']:.3g}"
 
 
 def _console() -> Console:
