@@ -33,13 +33,14 @@ def problems() -> list[Any]:
 
 
 def models() -> dict[str, Any]:
-    """From no dependence between attributes to five parents each, and a forest as a yardstick."""
+    """From no dependence between attributes to a pool of networks, and a forest as a yardstick."""
     return {
         "NB": cw.NBClassifier(),
         "TAN": cw.TANClassifier(),
         "kDB-1": cw.KDBClassifier(k=1),
         "kDB-2": cw.KDBClassifier(k=2),
         "SkDB": cw.SKDBClassifier(k=5),
+        "pool": cw.PoolClassifier(n_jobs=-1),
         "random forest": RIVALS["rf"](0, -1),
     }
 

@@ -9,8 +9,8 @@ import countwise as cw
 from countwise import datasets
 
 
-def show_reasons(model: cw.SKDBClassifier, rows: object, n_shown: int = 3) -> None:
-    """The parts of the log-odds, the largest first; together they are the prediction, nothing is approximated."""
+def show_reasons(model: cw.SKDBClassifier | cw.PoolClassifier, rows: object, n_shown: int = 3) -> None:
+    """The parts of the log-odds, the largest first; together they are the prediction."""
     proba, why = model.predict_proba(rows), model.explain(rows)
     scores = np.exp(why.scores())
     assert np.allclose(scores / scores.sum(axis=1, keepdims=True), proba)
@@ -34,6 +34,9 @@ def main() -> None:
     changed = X.take([0]).set_column(0, X.column_names[0], [["never seen"]])
     print("\nthe first row with a value that training never met:")
     show_reasons(model, changed)
+    pool = cw.PoolClassifier().fit(X, y)
+    print(f"\na pool of {len(pool.members_)} networks; its parts are Aumann-Shapley values and add up just as well:")
+    show_reasons(pool, X.take([0, 500, 957]))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ import numpy as np
 
 from countwise.dtypes import AnyArray
 from countwise.errors import ModelFileError
+from countwise.parallel import thread_map
+from countwise.progress import progress_bar
 
 MAGIC = b"countws\n"
 VERSION = 1  # of the whole format; a reader refuses a newer one
@@ -29,34 +31,27 @@ PREFIX = struct.Struct("<QI")
 DTYPES = {"|u1", "<u2", "<u4", "<i4", "<i8", "<f8", "|b1"}
 
 
-def write_model_file(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+def write_model_file(
+    path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, AnyArray], threads: int = 1
+) -> None:
     """Write header and arrays; on failure the target is untouched and nothing is left behind."""
     target = Path(path)
-    directory, blobs = [], []
-    for name, array in arrays.items():
-        plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-        if plain.dtype.str not in DTYPES:
-            raise TypeError(f"array {name} has dtype {plain.dtype}, which the format does not know")
-        raw = plain.tobytes()
-        blob = zlib.compress(raw, 1)
-        directory.append(
-            {
-                "name": name,
-                "dtype": plain.dtype.str,
-                "shape": list(plain.shape),
-                "bytes": len(blob),
-                "crc32": zlib.crc32(raw),
-            }
-        )
-        blobs.append(blob)
-    text = json.dumps({"format": VERSION, **header, "arrays": directory}).encode()
+
+    def pack(item: tuple[str, AnyArray]) -> tuple[dict[str, Any], bytes]:
+        packed = _packed(*item)
+        bar.advance()
+        return packed
+
+    with progress_bar("saving arrays", len(arrays)) as bar:
+        packed = thread_map(pack, arrays.items(), threads)
+    text = json.dumps({"format": VERSION, **header, "arrays": [entry for entry, _ in packed]}).encode()
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such directory", str(target.parent))
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(MAGIC + PREFIX.pack(len(text), zlib.crc32(text)) + text)
-            for blob in blobs:
+            for _, blob in packed:
                 file.write(blob)
             file.flush()
             os.fsync(file.fileno())
@@ -65,6 +60,17 @@ def write_model_file(path: str | os.PathLike[str], header: Mapping[str, Any], ar
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _packed(name: str, array: AnyArray) -> tuple[dict[str, Any], bytes]:
+    """An array's entry in the directory, and its bytes."""
+    plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    if plain.dtype.str not in DTYPES:
+        raise TypeError(f"array {name} has dtype {plain.dtype}, which the format does not know")
+    raw = plain.tobytes()
+    blob = zlib.compress(raw, 1)
+    facts = {"name": name, "dtype": plain.dtype.str, "shape": list(plain.shape)}
+    return facts | {"bytes": len(blob), "crc32": zlib.crc32(raw)}, blob
 
 
 def _umask() -> int:

@@ -30,6 +30,11 @@ def test_json_has_the_numbers_of_the_python_call(run, table):
     assert result["summary"][0]["log_loss"] == pytest.approx(expected.summary()[0]["log_loss"])
 
 
+def test_the_pool_comes_first_by_default(run):
+    result = json.loads(run(*EVALUATE[:4], "--repeats", "1", "--json").stdout)
+    assert [line["model"] for line in result["summary"]] == ["pool", "nb", "tan", "skdb"]
+
+
 def test_rivals_learn_something(run):
     names = ("rf", "hgb", "logistic")
     with threadpool_limits(1):  # threads that wait for each other are slow on a busy machine

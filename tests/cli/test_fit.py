@@ -26,6 +26,9 @@ def test_log_on_stderr_and_nothing_on_stdout(run):
     assert result.stdout == ""
     assert "3 attributes, 2 classes" in result.stderr
     assert "saved   m.cw" in result.stderr
+    steps = ["reading columns", "sampling rows", "searching parents", "counting contexts", "smoothing", "tuning parts"]
+    shown = [line.partition(" [")[0] for line in result.stderr.splitlines() if " [" in line]
+    assert shown == [*steps, "saving arrays"]
 
 
 def test_json_is_one_object_on_stdout(run, folder):
@@ -43,6 +46,15 @@ def test_parameters_reach_the_model(run, folder):
     assert params.get("n_jobs", 1) == 1
     assert params["max_memory"] == "1GB"
     assert params.get("random_state", 5) == 5
+
+
+def test_the_pool_is_the_default_and_takes_parameters(run, folder):
+    options = ["--param", "n_members=2", "--param", "n_parts=2", "--param", "k=1", "--jobs", "2", "--seed", "5"]
+    result = run(*FIT, *options)
+    assert result.exit_code == 0, result.stderr
+    assert "PoolClassifier: 4 members" in result.stderr
+    params = countwise.load(folder / "m.cw").get_params()
+    assert [params[key] for key in ("n_members", "n_parts", "k", "n_jobs", "random_state")] == [2, 2, 1, 2, 5]
 
 
 def test_categorical_makes_a_number_a_category(run, folder, table):
@@ -122,6 +134,9 @@ def test_data_errors_exit_with_1_and_leave_no_file(run, folder, args, message):
         (["--model", "svm"], "'svm' is not known; there are nb"),
         (["--param", "k"], "name=value"),
         (["--param", "depth=3"], "has no parameter 'depth'"),
+        (["--model", "pool-m"], "pool smooths by HDP and tunes it, always; use pool"),
+        (["--smoothing", "m"], "pool needs smoothing='hdp'"),
+        (["--no-tune"], "--no-tune: is for single networks such as skdb, not for pool"),
         (["--max-memory", "lots"], "not a size"),
         (["--type", "postcode=digits"], "COLUMN=text or COLUMN=number, got postcode=digits"),
         (["--no-such-option"], "No such option"),

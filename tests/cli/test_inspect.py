@@ -96,6 +96,14 @@ def test_tuning_is_shown_and_can_be_left_out(run):
     assert "HLS()" in run("inspect", "t.cw").stdout
 
 
+def test_weights_of_attributes_are_shown(run, folder):
+    assert run("fit", "train.parquet", "--target", "label", "--model", "tuned", "--out", "w.cw").exit_code == 0
+    weight = countwise.load(folder / "w.cw").tuning_.weight
+    lines = [line.split() for line in run("inspect", "w.cw").stdout.splitlines() if line.strip()[:1].isdigit()]
+    shown = {line[1]: line[4] for line in lines}
+    assert shown == {name: f"{w:.2f}" for name, w in zip(("colour", "size", "postcode"), weight, strict=True)}
+
+
 @pytest.fixture
 def bag(table, folder, monkeypatch):
     monkeypatch.setitem(persist.MODELS, "Bag", Bag)
@@ -114,4 +122,16 @@ def test_ensembles(run, bag, table):
     (cut,) = bag.members_[0].codec.columns[1].cuts  # the first member has two bins
     low = sum(size <= cut for size in table.column("size").to_pylist())
     assert [sum(row["counts"]) for row in one["table"] if row["value"].startswith("<=")] == [low]
-    assert "3 use it, with at most" in run("inspect", "bag.cw", "--attribute", "size").stdout
+    text = run("inspect", "bag.cw", "--attribute", "size").stdout
+    assert "size (number, at most 4 values)" in text
+    assert "3 use it, with at most" in text
+    assert "each member has its own; here are those of the first" in text
+
+
+def test_cuts_of_times_are_times(run, table):
+    days = pa.array([f"2024-01-{1 + i % 28:02}" for i in range(len(table))]).cast(pa.timestamp("us"))
+    pa.parquet.write_table(table.drop_columns(["row"]).append_column("day", days), "days.parquet")
+    options = ["--model", "nb", "--param", "discretiser=equal-width"]
+    assert run("fit", "days.parquet", "--target", "label", *options, "--out", "d.cw").exit_code == 0
+    text = run("inspect", "d.cw", "--attribute", "day").stdout
+    assert next(line for line in text.splitlines() if line.startswith("cuts")).split()[1].startswith("2024-01-0")

@@ -12,7 +12,7 @@ import countwise as cw
 from countwise.data.coarse import coarsening
 from countwise.data.sample import Sample
 from countwise.datasets import load
-from countwise.errors import DataError
+from countwise.errors import DataError, MemoryLimitError
 from countwise.estimators import pool
 from countwise.evaluate import log_loss
 
@@ -392,3 +392,16 @@ def test_wrong_parameters_of_a_tuned_network():
         cw.TunedKDBClassifier(k=-1).fit(*numbers(50))
     with pytest.raises(DataError, match="needs smoothing='hdp'"):
         cw.TunedKDBClassifier(tune="loo", smoothing="m").fit(*numbers(50))
+
+
+def test_counts_that_do_not_fit_are_refused_before_they_are_smoothed(monkeypatch):
+    X, y = words()
+    members = cw.PoolClassifier().fit(X, y).members_
+    n_bytes = sum(tree.nbytes for member in members for tree in member.trees)
+
+    def fail(*args):
+        pytest.fail("smoothed in vain")
+
+    monkeypatch.setattr(pool, "_fit_networks", fail)
+    with pytest.raises(MemoryLimitError, match="the counts of 18 members take"):
+        cw.PoolClassifier(max_memory=n_bytes // 2).fit(X, y)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import countwise as cw
 from countwise.errors import DataError
-from countwise.estimators.names import NETWORKS, SMOOTHINGS
+from countwise.estimators.names import ALWAYS_TUNED, NETWORKS, SMOOTHINGS
 from countwise.evaluate import benchmark
 from countwise.evaluate.experiments import absent_models, experiment
 from countwise.evaluate.models import UnavailableError, make_model, make_models
@@ -19,15 +19,17 @@ from countwise.evaluate.split_sets import DEVELOPMENT, split_sets
 
 
 def test_every_name_makes_a_model_of_its_own():
-    ensembles = {"eskdb", "kdf", "aode", "a2de", "pool"}  # which have no tune=
-    names = [*NETWORKS, *(f"{network}-{smoothing}" for network in NETWORKS for smoothing in SMOOTHINGS)]
+    ensembles = {"eskdb", "kdf", "aode", "a2de"}  # which have no tune=
+    smoothed = [network for network in NETWORKS if network not in ALWAYS_TUNED]
+    names = [*NETWORKS, *(f"{network}-{smoothing}" for network in smoothed for smoothing in SMOOTHINGS)]
     names = [name for name in names if name not in {f"{ensemble}-tuned" for ensemble in ensembles}]
     made = {name: describe(make_model(name)) for name in names}
     defaults = {"skdb": "skdb5", "kdb": "kdb1"}  # the networks that stand for two names
     for network in NETWORKS:
         assert made[network].startswith(NETWORKS[network][0])
     distinct = {text for name, text in made.items() if name.partition("-")[0] not in defaults}
-    assert len(distinct) == (len(NETWORKS) - len(defaults)) * (1 + len(SMOOTHINGS)) - len(ensembles)
+    n_smoothed = (len(smoothed) - len(defaults)) * (1 + len(SMOOTHINGS)) - len(ensembles)
+    assert len(distinct) == n_smoothed + len(ALWAYS_TUNED)
 
 
 def test_parameters_seed_and_threads():
@@ -51,6 +53,9 @@ def test_parameters_seed_and_threads():
         ("rf@all", "@all is for networks"),
         ("aode@all", "@all is for networks"),
         ("eskdb-tuned", "model 'eskdb-tuned': an ensemble of networks is not tuned; use eskdb-hdp"),
+        ("pool-m", "model 'pool-m': pool smooths by HDP and tunes it, always; use pool"),
+        ("pool-hdp", "model 'pool-hdp': pool smooths by HDP and tunes it, always; use pool"),
+        ("pool(smoothing=m)", "pool needs smoothing='hdp'"),
         ("wnb-hdp", "model 'wnb-hdp' is not in countwise yet: naive Bayes with discriminative weights"),
     ],
 )

@@ -26,6 +26,8 @@ MODELS = {
     "tic-tac-toe-skdb": ("tic-tac-toe", cw.SKDBClassifier(k=2, smoothing="m-branch")),
     "iris-tan-tuned": ("iris", cw.TANClassifier(smoothing="hdp", tune="loo")),
     "tic-tac-toe-nb-dirichlet": ("tic-tac-toe", cw.NBClassifier(smoothing=cw.HierarchicalDirichlet(s=2.0))),
+    "iris-pool": ("iris", cw.PoolClassifier(n_members=2, n_parts=2, k=1)),
+    "iris-eskdb": ("iris", cw.ESKDBClassifier(n_estimators=2, k=1)),
 }
 
 

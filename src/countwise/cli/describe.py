@@ -8,12 +8,13 @@ import numpy as np
 def describe(model: Any) -> dict[str, Any]:
     """Kind, parameters, classes, attributes and their places in the network; public attributes only.
 
-    An attribute of an ensemble has in their stead the number of members that use it and its most parents.
+    An attribute of an ensemble has in their stead the number of members that use it, its most parents, and the most
+    values (bins) that it has in one of them; its cuts are those of all members.
     """
     is_ensemble = hasattr(model, "members_")
     structures = [member.structure for member in model.members_] if is_ensemble else [model.structure_]
     attributes = [
-        _column(column) | (_uses(i, structures) if is_ensemble else _place(i, model.structure_))
+        _column(column) | (_uses(i, model.members_) if is_ensemble else _place(i, model))
         for i, column in enumerate(model.codec_.columns)
     ]
     return {
@@ -32,18 +33,22 @@ def describe(model: Any) -> dict[str, Any]:
     }
 
 
-def _place(attribute: int, structure: Any) -> dict[str, Any]:
+def _place(attribute: int, model: Any) -> dict[str, Any]:
+    structure, tuning = model.structure_, model.tuning_
     place = {int(i): position for position, i in enumerate(structure.order)}
-    return {
+    facts = {
         "place": place.get(attribute),
         "parents": [structure.names[int(parent)] for parent in structure.parents[attribute]],
     }
+    weighed = tuning is not None and tuning.weight is not None and attribute in place
+    return facts | ({"weight": float(tuning.weight[attribute])} if weighed else {})
 
 
-def _uses(attribute: int, structures: list[Any]) -> dict[str, Any]:
+def _uses(attribute: int, members: list[Any]) -> dict[str, Any]:
     return {
-        "members": sum(attribute in structure.order for structure in structures),
-        "most_parents": max(len(structure.parents[attribute]) for structure in structures),
+        "members": sum(attribute in member.structure.order for member in members),
+        "most_values": max(int(member.codec.columns[attribute].arity) for member in members),
+        "most_parents": max(len(member.structure.parents[attribute]) for member in members),
     }
 
 

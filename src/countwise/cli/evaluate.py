@@ -34,7 +34,7 @@ def evaluate(
     data: Annotated[list[str] | None, typer.Argument(metavar="DATA", help=INPUT)] = None,
     target: Annotated[str | None, typer.Option(help="Column that holds the class.")] = None,
     dataset: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A computed set; may be repeated.")] = None,
-    models: Annotated[str, typer.Option(help=MODEL_HELP)] = "nb,tan,skdb",
+    models: Annotated[str, typer.Option(help=MODEL_HELP)] = "pool,nb,tan,skdb",
     repeats: Annotated[int, typer.Option(min=1, help="Times that the data are split.")] = 5,
     folds: Annotated[int, typer.Option(min=2, help="Parts of each split.")] = 2,
     seed: Annotated[int, typer.Option(help="Seed of the splits.")] = 0,
@@ -54,7 +54,7 @@ def evaluate(
 
     \b
     Examples:
-      countwise evaluate train.parquet --target label --models nb,tan,skdb,rf
+      countwise evaluate train.parquet --target label --models pool,nb,tan,rf
       countwise evaluate --dataset tic-tac-toe --dataset monks-1 --models nb,kdb2 --store results.jsonl
     """  # noqa: D301
     from countwise.errors import DataError

@@ -24,17 +24,22 @@ def fit(
     target: Annotated[str, typer.Option(help="Column that holds the class.")],
     out: Annotated[Path, typer.Option(help="Model file to write.")],
     model: Annotated[
-        str, typer.Option(help="nb, tan, kdb (k by --param), kdb1 ... kdb5, or skdb; a smoothing may follow: tan-m.")
-    ] = "skdb",
+        str,
+        typer.Option(
+            help="pool, the best probabilities; tuned, the best single network; or nb, tan, kdb (k by --param), "
+            "kdb1 ... kdb5, skdb, eskdb, kdf, aode, a2de; a smoothing may follow: tan-m."
+        ),
+    ] = "pool",
     param: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="A parameter; may be repeated.")] = None,
     smoothing: Annotated[
         str | None,
         typer.Option(
-            help="From counts to probabilities: hdp, hls, hierarchical-dirichlet, bdeu, m-branch, m, laplace, mle."
+            help="From counts to probabilities: hdp, hls, hierarchical-dirichlet, bdeu, m-branch, m, laplace, mle; "
+            "the pool takes hdp only."
         ),
     ] = None,
     tune: Annotated[
-        bool, typer.Option("--tune/--no-tune", help="Tune smoothing and confidence by leave-one-out, where possible.")
+        bool, typer.Option("--tune/--no-tune", help="Tune smoothing and confidence of a network by leave-one-out.")
     ] = True,
     categorical: Annotated[str | None, typer.Option(help="Number columns that are categories: a,b,c.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column that holds the rows' weights.")] = None,
@@ -52,7 +57,8 @@ def fit(
 
     \b
     Examples:
-      countwise fit train.parquet --target label --model skdb --out label.cw
+      countwise fit train.parquet --target label --out label.cw
+      countwise fit train.parquet --target label --model pool --param n_members=12 --out label.cw
       countwise fit 'parts/*.csv.gz' --target label --model kdb --param k=3 --out label.cw
       zcat log.csv.gz | countwise fit - --target clicked --model nb --out clicks.cw
     """  # noqa: D301
@@ -67,6 +73,8 @@ def fit(
     options = read_options(types, null, delimiter)
     params: dict[str, Any] = {key: value for key, value in settings.items() if value is not None}
     if not tune:
+        if not optional(model, {"tune": None}):
+            raise typer.BadParameter(f"--no-tune: is for single networks such as skdb, not for {model}")
         params["tune"] = None
     params |= parse_params(param or [])
     estimator = build(model, optional(model, {"random_state": seed}) | params)
@@ -75,9 +83,15 @@ def fit(
         began = time.perf_counter()
         with input_files(train) as files, use_progress(reporter()):
             estimator.fit(open_tables(files, target=target, weight=weight, **options))
-        seconds = time.perf_counter() - began
-        estimator.save(temporary)
-    facts = describe(estimator) | {"seconds": seconds, "file": str(out), "bytes": out.stat().st_size}
+            seconds = time.perf_counter() - began
+            estimator.save(temporary)
+        whole = time.perf_counter() - began
+    facts = describe(estimator) | {
+        "seconds": seconds,
+        "save_seconds": whole - seconds,
+        "file": str(out),
+        "bytes": out.stat().st_size,
+    }
     if as_json:
         typer.echo(json.dumps(facts))
     _tell(facts, "standard input" if train == [STDIO] else ", ".join(train))
@@ -87,8 +101,8 @@ def _tell(facts: dict[str, Any], source: str) -> None:
     rows = f"{sum(facts['class_counts']):,.10g} rows, "
     lines = [
         f"read    {source}: {rows}{facts['n_attributes']} attributes, {len(facts['classes'])} classes",
-        f"model   {facts['kind']}: {structure_line(facts)}",
-        f"saved   {facts['file']}: {facts['bytes']:,} bytes, {facts['seconds']:.1f} s",
+        f"model   {facts['kind']}: {structure_line(facts)}; {facts['seconds']:.1f} s",
+        f"saved   {facts['file']}: {facts['bytes']:,} bytes; {facts['save_seconds']:.1f} s",
     ]
     for line in lines:
         log().print(line, markup=False, soft_wrap=True)

@@ -57,7 +57,9 @@ def _attribute(model: Any, facts: dict[str, Any], name: str) -> dict[str, Any]:
         raise failure(f"the model has no attribute {name!r}", f"it has {', '.join(names[:20])}")
     i = names.index(name)
     found: dict[str, Any] = facts["attributes"][i]
-    return found | {"classes": facts["classes"], "table": value_counts(model, i)}
+    column = model.codec_.columns[i]
+    edges = {"edges": column.edges} if column.kind == "number" else {}
+    return found | edges | {"classes": facts["classes"], "table": value_counts(model, i)}
 
 
 def _show(facts: dict[str, Any], title: str) -> None:
@@ -78,18 +80,20 @@ def _show(facts: dict[str, Any], title: str) -> None:
 
 
 def _places(attributes: list[dict[str, Any]]) -> Table:
-    table = _table("place", "attribute", "kind", "values", "parents")
+    weighed = any("weight" in a for a in attributes)
+    table = _table("place", "attribute", "kind", "values", *["weight"] * weighed, "parents")
     unused = len(attributes)
     for a in sorted(attributes, key=lambda a: unused if a["place"] is None else a["place"]):
         place = "-" if a["place"] is None else str(a["place"] + 1)
-        table.add_row(place, escape(a["name"]), a["kind"], str(a["n_values"]), escape(", ".join(a["parents"])))
+        weight = [f"{a['weight']:.2f}" if "weight" in a else "-"] if weighed else []
+        table.add_row(place, escape(a["name"]), a["kind"], str(a["n_values"]), *weight, escape(", ".join(a["parents"])))
     return table
 
 
 def _uses(attributes: list[dict[str, Any]]) -> Table:
-    table = _table("members", "attribute", "kind", "values", "most parents")
+    table = _table("members", "attribute", "kind", "most values", "most parents")
     for a in sorted(attributes, key=lambda a: -a["members"]):
-        table.add_row(str(a["members"]), escape(a["name"]), a["kind"], str(a["n_values"]), str(a["most_parents"]))
+        table.add_row(str(a["members"]), escape(a["name"]), a["kind"], str(a["most_values"]), str(a["most_parents"]))
     return table
 
 
@@ -104,7 +108,8 @@ def _tuning(tuning: dict[str, Any] | None) -> str:
     if tuning is None:
         return ""
     factors = ", ".join(f"{factor:.3g}" for factor in tuning["level_factor"])
-    return f", tuned: concentrations times {factors} by level, evidence times {tuning['temperature']:.3g}"
+    levels = " by level" * (len(tuning["level_factor"]) > 1)
+    return f", tuned: concentrations times {factors}{levels}, evidence times {tuning['temperature']:.3g}"
 
 
 def _console() -> Console:
@@ -123,15 +128,19 @@ def _classes(facts: dict[str, Any]) -> str:
 def _show_attribute(attribute: dict[str, Any]) -> None:
     """What it is, and the rows of each class with each value: the top of its probability table."""
     console = _console()
-    lines = {"attribute": f"{attribute['name']} ({attribute['kind']}, {attribute['n_values']} values)"}
-    if "members" in attribute:
+    of_members = "members" in attribute
+    values = f"at most {attribute['most_values']}" if of_members else attribute["n_values"]
+    lines = {"attribute": f"{attribute['name']} ({attribute['kind']}, {values} values)"}
+    if of_members:
         is_used = attribute["members"] > 0
         lines["members"] = f"{attribute['members']} use it, with at most {attribute['most_parents']} parents"
+        if "cuts" in attribute and is_used:
+            lines["bins"] = "each member has its own; here are those of the first"
     else:
         is_used = attribute["place"] is not None
         lines["parents"] = ", ".join(["the class", *attribute["parents"]]) if is_used else "not used"
-    if "cuts" in attribute:
-        lines["cuts"] = ", ".join(f"{cut:.6g}" for cut in attribute["cuts"]) or "none: one bin"
+        if "cuts" in attribute:
+            lines["cuts"] = ", ".join(attribute["edges"]) or "none: one bin"
     for key, value in lines.items():
         console.print(f"{key:<12}{value}", markup=False, soft_wrap=True)
     if not is_used:

@@ -115,7 +115,7 @@ class NumberCodec:
     @property
     def labels(self) -> list[str]:
         """A name for every code."""
-        edges = [self._edge(cut) for cut in self.cuts]
+        edges = self.edges
         bins = []
         if self.n_bins == 1:
             bins = ["(any number)"]
@@ -123,6 +123,11 @@ class NumberCodec:
             inner = [f"({low}, {high}]" for low, high in pairwise(edges)]
             bins = [f"<= {edges[0]}", *inner, f"> {edges[-1]}"]
         return bins + ["(missing)"] * self.has_missing
+
+    @property
+    def edges(self) -> list[str]:
+        """The cut points as text, times as times."""
+        return [self._edge(cut) for cut in self.cuts]
 
     def _edge(self, cut: float) -> str:
         if self.measure == "number":

@@ -6,7 +6,7 @@ In memory the cut points come from all values; from a scan they come from mergea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from countwise.data.source import RawBatch, Source
 from countwise.dtypes import MAX_ARITY, FloatArray
 from countwise.errors import ColumnTypeError, DataError
 from countwise.parallel import thread_map
+from countwise.progress import progress_bar
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -267,7 +268,7 @@ def summarise(source: Source, categorical: CategoricalSpec = "from_dtype", threa
     target, n_rows, total_weight = CategoryStats(source.target or "y"), 0, 0.0
     stats: list[CategoryStats | NumberStats] = []
     seen: dict[Any, int] = {}  # classes by first appearance: sketches number them so
-    for raw in source.batches():
+    for raw in _shown(source):
         batch = raw.without_zero_weights()
         if batch.n_rows == 0:
             continue
@@ -289,6 +290,13 @@ def summarise(source: Source, categorical: CategoricalSpec = "from_dtype", threa
     thread_map(lambda stat: stat.close(), numbers, threads)
     errors = [stat.sketch.rank_error / max(total_weight, 1) for stat in numbers if stat.sketch]
     return Summary(stats, target_codec, classes_array, n_rows, max(errors, default=0.0))
+
+
+def _shown(source: Source) -> Iterator[RawBatch]:
+    with progress_bar("reading columns", source.count_rows()) as bar:
+        for batch in source.batches():
+            yield batch
+            bar.advance(batch.n_rows)
 
 
 def _new_stats(source: Source, batch: RawBatch, categorical: CategoricalSpec) -> list[CategoryStats | NumberStats]:

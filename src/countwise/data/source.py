@@ -50,6 +50,10 @@ class Source(ABC):
     weight: str | None = None
     in_memory = False
 
+    def count_rows(self) -> int | None:
+        """Number of rows where it is known before they are read."""
+        return None
+
     @abstractmethod
     def batches(self) -> Iterator[RawBatch]:
         """All rows, from the first, in batches."""

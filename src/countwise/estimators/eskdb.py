@@ -136,11 +136,11 @@ class ESKDBClassifier(EnsembleClassifier):
         n_rows = table.data.n_rows
         times = [_bag(n_rows, own.bag) if self.bootstrap else None for own in streams]
         found = learn_apart(table, plan, lambda m, data: self._member_steps(data, streams[m], plan), times)
+        check_counts_fit([own.trees for own in found], plan)
         members = [
             Member(codec, own.structure, own.trees, group=m, weight=self._weight(own.loss))
             for m, (codec, own) in enumerate(zip(table.codecs, found, strict=True))
         ]
-        check_counts_fit(members, plan)
         class_counts = np.mean([own.class_counts for own in found], axis=0)
         return LearnedEnsemble(table.codec, members, class_counts, table.data.n_passes, table.rank_error)
 

@@ -19,7 +19,7 @@ from countwise.estimators.door import check_classes
 from countwise.estimators.learn import Plan, coded_data
 from countwise.infer.ensemble import Member
 from countwise.structure import Structure
-from countwise.tree.context import Family, count_trees
+from countwise.tree.context import ContextTree, Family, count_trees
 
 Result = TypeVar("Result")
 
@@ -87,9 +87,9 @@ def count_members(table: Table, plan: Plan, structures: Iterable[Structure]) -> 
     return members, class_counts
 
 
-def check_counts_fit(members: Sequence[Member], plan: Plan) -> None:
-    """Refuse members that are too large together, though each was not."""
-    n_bytes = sum(tree.nbytes for member in members for tree in member.trees)
+def check_counts_fit(members: Sequence[Sequence[ContextTree]], plan: Plan) -> None:
+    """Refuse trees of members that are too large together, though each was not."""
+    n_bytes = sum(tree.nbytes for trees in members for tree in trees)
     if n_bytes > plan.memory:
         raise MemoryLimitError(
             f"the counts of {len(members)} members take {size_text(n_bytes)}, more than max_memory = "

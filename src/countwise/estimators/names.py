@@ -36,6 +36,8 @@ SMOOTHINGS: Final[Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any]]]
     "mle": ("MLE", {}, {}),
 }
 
+ALWAYS_TUNED: Final = frozenset({"pool"})  # by HDP, which is a part of the method: no other smoothing, nothing to name
+
 
 def make(name: str, params: Mapping[str, Any] | None = None) -> Any:
     """The estimator of this name, with parameters set over those that the name stands for.
@@ -46,12 +48,16 @@ def make(name: str, params: Mapping[str, Any] | None = None) -> Any:
     ESKDBClassifier(smoothing=MEstimate())
     """
     import countwise
+    from countwise.estimators.door import check_tunable
+    from countwise.smooth import as_smoother
 
     network, _, smoothing = name.partition("-")
     if network not in NETWORKS or (smoothing and smoothing not in SMOOTHINGS):
         error = DataError(f"model {name!r} is not known; there are {', '.join(NETWORKS)}")
         error.add_note(f"a smoothing may follow, as in tan-hdp: {', '.join(SMOOTHINGS)}")
         raise error
+    if smoothing and network in ALWAYS_TUNED:
+        raise DataError(f"model {name!r}: {network} smooths by HDP and tunes it, always; use {network}")
     class_name, own = NETWORKS[network]
     model = getattr(countwise, class_name)(**own)
     known = model.get_params()
@@ -65,6 +71,8 @@ def make(name: str, params: Mapping[str, Any] | None = None) -> Any:
         if key not in known:
             raise DataError(f"{name} has no parameter {key!r}; it has {', '.join(sorted(known))}")
         model.set_params(**{key: value})
+    if network in ALWAYS_TUNED:
+        check_tunable(name, as_smoother(model.smoothing))
     return model
 
 

@@ -41,6 +41,7 @@ from countwise.estimators.tuned import TunedKDBClassifier
 from countwise.infer.ensemble import Member
 from countwise.infer.network import Parameters
 from countwise.model_file import read_model_file, write_model_file
+from countwise.parallel import n_threads
 from countwise.smooth import as_smoother
 
 MODELS: dict[str, type[CountClassifier]] = {
@@ -83,7 +84,7 @@ def save_model(model: CountClassifier, path: str | os.PathLike[str]) -> None:
             header["members"].append(_member_facts(member, parameters, model.codec_))
             arrays |= network_out(member.trees, parameters, f"member{m}.")
             arrays |= {f"member{m}.{name}": cuts for name, cuts in _cuts(member.codec, model.codec_).items()}
-    write_model_file(path, header, arrays)
+    write_model_file(path, header, arrays, n_threads(model.n_jobs))
 
 
 def _facts(model: CountClassifier) -> dict[str, Any]:

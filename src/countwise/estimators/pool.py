@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch
 from countwise.data.discretise import Discretiser
 from countwise.data.discretise.base import RandomDiscretiser
@@ -24,7 +26,9 @@ from countwise.infer.network import Parameters, log_prior
 from countwise.infer.pool import FittedNetwork, most_rows, tune_part
 from countwise.infer.tuning import Tuning
 from countwise.parallel import thread_map
+from countwise.progress import progress_bar
 from countwise.smooth import HDP
+from countwise.smooth.hdp import HDPFit
 from countwise.stats.information import class_information
 from countwise.structure import Structure, sampled_order
 from countwise.structure.parents import SearchRows, class_structure, gain_structure
@@ -120,17 +124,18 @@ class PoolClassifier(EnsembleClassifier):
         def search(m: int) -> Structure:
             rows = views[m].select(np.flatnonzero(part != recipes[m].part))
             codec = table.codecs[m]
-            return self._search(SearchRows(rows, codec.names, codec.arity, len(codec.classes)), recipes[m])
+            found = self._search(SearchRows(rows, codec.names, codec.arity, len(codec.classes)), recipes[m])
+            bar.advance()
+            return found
 
-        structures = thread_map(search, range(len(recipes)), plan.threads)
+        with progress_bar("searching parents", len(recipes)) as bar:
+            structures = thread_map(search, range(len(recipes)), plan.threads)
         counted = learn_apart(table, plan, lambda m, data: _count(data, structures[m], plan), [None] * len(recipes))
+        check_counts_fit([trees for trees, _ in counted], plan)
         class_counts = counted[0][1]
         smoother = plan.smoother
         assert isinstance(smoother, HDP)
-        networks = [
-            FittedNetwork(trees, [smoother.fit_tree(tree.counts) for tree in trees], codec.arity)
-            for (trees, _), codec in zip(counted, table.codecs, strict=True)
-        ]
+        networks = _fit_networks([trees for trees, _ in counted], table.codecs, smoother, plan.threads)
         tunings = self._tune(networks, class_counts, views, part, plan)
         members = [
             Member(codec, structure, network.trees, tuning, group=recipe.part)
@@ -138,7 +143,6 @@ class PoolClassifier(EnsembleClassifier):
                 table.codecs, structures, networks, tunings, recipes, strict=True
             )
         ]
-        check_counts_fit(members, plan)
         prior = log_prior(class_counts, smoother, plan.seed)
         parameters = [_smoothed(*pair, prior) for pair in zip(networks, tunings, strict=True)]
         return LearnedEnsemble(
@@ -173,13 +177,15 @@ class PoolClassifier(EnsembleClassifier):
         plan: Plan,
     ) -> list[Tuning]:
         tunings: list[Tuning] = []
-        for p in range(self.n_parts):
-            own = slice(p * self.n_members, (p + 1) * self.n_members)
-            n_terms = sum(len(network.trees) for network in networks[own])
-            n_rows = min(TUNE_ROWS, most_rows(n_terms, len(class_counts)))
-            rows = np.flatnonzero(part == p)[:n_rows]
-            judged = [view.select(rows) for view in views[own]]
-            tunings += tune_part(networks[own], class_counts, judged, len(networks[0].arity), plan.threads)
+        with progress_bar("tuning parts", self.n_parts) as bar:
+            for p in range(self.n_parts):
+                own = slice(p * self.n_members, (p + 1) * self.n_members)
+                n_terms = sum(len(network.trees) for network in networks[own])
+                n_rows = min(TUNE_ROWS, most_rows(n_terms, len(class_counts)))
+                rows = np.flatnonzero(part == p)[:n_rows]
+                judged = [view.select(rows) for view in views[own]]
+                tunings += tune_part(networks[own], class_counts, judged, len(networks[0].arity), plan.threads)
+                bar.advance()
         return tunings
 
 
@@ -194,6 +200,23 @@ def _count(data: MemberData, structure: Structure, plan: Plan) -> Steps[tuple[li
     counter = TreeCounter(data, structure.families, 1, plan.memory)
     yield counter
     return counter.total.trees, counter.class_counts
+
+
+def _fit_networks(
+    members: Sequence[list[ContextTree]], codecs: Sequence[Codec], smoother: HDP, threads: int
+) -> list[FittedNetwork]:
+    def fit(tree: ContextTree) -> HDPFit:
+        found = smoother.fit_tree(tree.counts)
+        bar.advance()
+        return found
+
+    every = [tree for trees in members for tree in trees]
+    with progress_bar("smoothing", len(every)) as bar:
+        fits = iter(thread_map(fit, every, threads))
+    return [
+        FittedNetwork(trees, [next(fits) for _ in trees], codec.arity)
+        for trees, codec in zip(members, codecs, strict=True)
+    ]
 
 
 def _smoothed(network: FittedNetwork, tuning: Tuning, prior: FloatArray) -> Parameters:
