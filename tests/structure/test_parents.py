@@ -57,7 +57,7 @@ def test_class_equals_oracle(seed, n_classes, kind):
     table = weighted(table, seed) if kind == "weights" else table
     order = [int(i) for i in np.random.default_rng(seed).permutation(5)]
     n_scored = 90 if seed % 2 else 50  # the others are counted only
-    found = class_structure(search_rows(table), order, 3, n_scored, np.random.default_rng(seed))
+    found = class_structure(search_rows(table), order, 3, np.random.default_rng(seed), n_scored)
     assert found.parents == ClassSearch(table, order, n_scored).run(sequence_of(order, 3, seed))
     assert any(found.parents)
 
@@ -76,7 +76,7 @@ def late_table():
 
 def test_only_finalists_of_the_first_rows_are_tried_on_all():
     table, order = late_table(), list(range(8))
-    found = class_structure(search_rows(table), order, 2, 600, np.random.default_rng(0))
+    found = class_structure(search_rows(table), order, 2, np.random.default_rng(0), 600)
     assert found.parents == ClassSearch(table, order, 600).run(sequence_of(order, 2, 0))
     assert found.parents[7][0] != 4
     all_tried = ClassSearch(table, order, 600, first_rows=600).run(sequence_of(order, 1, 0))
@@ -93,7 +93,7 @@ def test_later_parents_are_among_the_best_of_the_first_round(n_weak, kept):
     X = np.column_stack([a, b, *weak, signal ^ y])
     n = X.shape[1]
     rows = search_rows(Table(X, y, [2, 3, *[2] * (n - 2)], 2))
-    found = class_structure(rows, list(range(n)), 5, 1000, np.random.default_rng(0)).parents[-1]
+    found = class_structure(rows, list(range(n)), 5, np.random.default_rng(0), 1000).parents[-1]
     assert found[0] == 1
     assert (0 in found) == kept
 
@@ -104,7 +104,7 @@ def test_integer_weights_are_repetitions(n_classes):
     repeated = table.repeated()
     order = [3, 0, 4, 1, 2]
     assert gain_structure(search_rows(table), order, 3) == gain_structure(search_rows(repeated), order, 3)
-    a, b = (class_structure(search_rows(t), order, 3, 1000, np.random.default_rng(0)) for t in (table, repeated))
+    a, b = (class_structure(search_rows(t), order, 3, np.random.default_rng(0), 1000) for t in (table, repeated))
     assert a == b
     assert any(a.parents)
 
@@ -113,7 +113,7 @@ def test_integer_weights_are_repetitions(n_classes):
 def test_a_pair_that_tells_the_class_is_found(order):
     rows = search_rows(exclusive_or())
     first, second = sorted((1, 3), key=order.index)
-    found = class_structure(rows, order, 2, 300, np.random.default_rng(0))
+    found = class_structure(rows, order, 2, np.random.default_rng(0), 300)
     assert found.parents[second] == (first,)
     assert first in gain_structure(rows, order, 2).parents[second]
 
@@ -122,7 +122,7 @@ def test_contexts_of_two_parents_are_found():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (1500, 5))
     y = np.where(rng.random(1500) < 0.1, 0, X[:, 0] ^ X[:, 2] & X[:, 4])  # a pair tells something, the three all
-    found = class_structure(search_rows(Table(X, y, [2] * 5, 2)), [0, 2, 4, 1, 3], 3, 1500, np.random.default_rng(0))
+    found = class_structure(search_rows(Table(X, y, [2] * 5, 2)), [0, 2, 4, 1, 3], 3, np.random.default_rng(0), 1500)
     assert set(found.parents[4]) == {0, 2}
 
 

@@ -31,11 +31,9 @@ from countwise.smooth import HDP
 from countwise.smooth.hdp import HDPFit
 from countwise.stats.information import class_information
 from countwise.structure import Structure, sampled_order
-from countwise.structure.parents import SearchRows, class_structure, gain_structure
+from countwise.structure.parents import SEARCH_ROWS, SearchRows, class_structure, gain_structure
 from countwise.tree.context import ContextTree, TreeCounter
 
-SEARCH_ROWS = 30_000  # of all parts together, from which structures are learned and of which parts tune
-SCORED_ROWS = 1500  # whose class is predicted while parents are chosen
 TUNE_ROWS = 5000  # of a part
 GAIN_SHARE = 3  # one member in so many is searched for gain, the others for the class
 
@@ -165,7 +163,7 @@ class PoolClassifier(EnsembleClassifier):
         else:
             order = [int(i) for i in rng.permutation(len(rows.arity))]
         if recipe.discriminative:
-            return class_structure(rows, order, self.k, SCORED_ROWS, rng)
+            return class_structure(rows, order, self.k, rng)
         return gain_structure(rows, order, self.k)
 
     def _tune(

@@ -11,10 +11,9 @@ from countwise.data.discretise import Discretiser
 from countwise.data.sample import sample_rows
 from countwise.estimators.door import check_whole, seed_of
 from countwise.estimators.network import NetworkClassifier
-from countwise.estimators.pool import SCORED_ROWS, SEARCH_ROWS
 from countwise.stats.information import class_information
 from countwise.structure import Structure, information_order
-from countwise.structure.parents import SearchRows, class_structure
+from countwise.structure.parents import SEARCH_ROWS, SearchRows, class_structure
 
 
 class TunedKDBClassifier(NetworkClassifier):
@@ -58,4 +57,4 @@ class TunedKDBClassifier(NetworkClassifier):
         sample = sample_rows(data, SEARCH_ROWS, seed)
         rows = SearchRows(sample.batch, names, data.arity, data.n_classes)
         order = information_order(class_information(rows.batch, rows.arity, rows.n_classes))
-        return class_structure(rows, order, self.k, SCORED_ROWS, np.random.default_rng(seed))
+        return class_structure(rows, order, self.k, np.random.default_rng(seed))

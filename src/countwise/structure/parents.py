@@ -15,6 +15,8 @@ from countwise import _kernels
 from countwise.data.coded import CodedBatch
 from countwise.structure.structure import Structure
 
+SEARCH_ROWS = 30_000  # enough to choose by, where there are more
+SCORED_ROWS = 1500  # whose class is predicted while parents are chosen
 N_CANDIDATES = 64  # attributes that can be parents: the first ones of the order
 N_LATER = 20  # candidates of an attribute after its first parent: those that were best then
 LEAST_SCORE = 0.5  # about twice the log loss that a parent saves, in nats
@@ -50,7 +52,7 @@ def gain_structure(rows: SearchRows, order: Sequence[int], k: int) -> Structure:
 
 
 def class_structure(
-    rows: SearchRows, order: Sequence[int], k: int, n_scored: int, rng: np.random.Generator
+    rows: SearchRows, order: Sequence[int], k: int, rng: np.random.Generator, n_scored: int = SCORED_ROWS
 ) -> Structure:
     r"""Parents that let the network tell most about the class, one at a time, each row left out of its own counts.
 
