@@ -130,7 +130,7 @@ each_method = pytest.mark.parametrize("method", [gain_structure, class_structure
 
 
 def search(method, rows, order, k):
-    return method(rows, order, k) if method is gain_structure else method(rows, order, k, 200, np.random.default_rng(0))
+    return method(rows, order, k) if method is gain_structure else method(rows, order, k, np.random.default_rng(0), 200)
 
 
 @each_method
