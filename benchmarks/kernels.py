@@ -22,7 +22,7 @@ from countwise.data.codec import CategoryCodec, NumberCodec
 from countwise.data.coded import CodedBatch, encode_batch
 from countwise.data.source import MemorySource
 from countwise.infer.network import Network, smooth_network
-from countwise.smooth import MEstimate
+from countwise.smooth import HDP, MEstimate
 from countwise.structure import Structure
 from countwise.tree.context import build_trees
 
@@ -129,6 +129,19 @@ def prediction(bench: Bench) -> Iterator[Cost]:
     yield leave_one_out(bench)
 
 
+def compiling(bench: Bench) -> Iterator[Cost]:
+    """Smoothed trees to look-ups: few classes side by side, many where they have been seen."""
+    for n_classes in (2, 26):
+        model, batch = sampled(bench.n_rows, 3, n_classes)
+        parameters = smooth_network(model.trees_, model.class_counts_, HDP(), 0, 1)
+        shape = (model.trees_, parameters, model.codec_.arity)
+        cells = sum(tree.counts.n_cells for tree in model.trees_)
+        label, unit = f"k=3, {n_classes} classes", "row, attribute, class"
+        yield bench.cost(f"compiling, {label}", "cell", cells, lambda t, s=shape: Network(*s, t))
+        network, units = Network(*shape), bench.n_rows * len(model.trees_) * n_classes
+        yield bench.cost(f"prediction, HDP, {label}", unit, units, lambda t, n=network, b=batch: n.log_joint(b, t))
+
+
 def leave_one_out(bench: Bench) -> Cost:
     model, batch = sampled(bench.n_rows, 5)
     arity = model.codec_.arity
@@ -177,6 +190,7 @@ KERNELS: dict[str, Callable[[Bench], Iterator[Cost]]] = {
     "pairs": pair_counts,
     "trees": tree_build,
     "prediction": prediction,
+    "compiling": compiling,
     "reading": reading,
 }
 

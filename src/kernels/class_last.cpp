@@ -15,6 +15,9 @@ Contexts ClassLast::descend(const Contexts& contexts, uint32_t arity, Children& 
   Contexts deeper;
   Groups groups(arity);
   next.reserve(contexts.size());
+  deeper.member.reserve(contexts.member.size());
+  deeper.first.reserve(contexts.size() + 1);
+  deeper.parent.reserve(contexts.size());
   for (size_t context = 0; context < contexts.size(); ++context) {
     const Member *begin = contexts.begin(context), *end = contexts.end(context);
     if (end - begin == 1) {  // most contexts, far from the root: children are in order already
@@ -23,11 +26,12 @@ Contexts ClassLast::descend(const Contexts& contexts, uint32_t arity, Children& 
       for (int32_t child = from; child < to; ++child) {
         deeper.member.push_back({begin->y, child});
         deeper.first.push_back(static_cast<uint32_t>(deeper.member.size()));
+        deeper.parent.push_back(static_cast<uint32_t>(context));
       }
     } else {
       descend_many(begin, end, groups, deeper, next);
+      deeper.parent.resize(deeper.size(), static_cast<uint32_t>(context));
     }
-    deeper.parent.resize(deeper.size(), static_cast<uint32_t>(context));
   }
   return deeper;
 }

@@ -67,14 +67,18 @@ class DenseBuilder {
   }
 
  private:
+  double* append(size_t n_entries, TrieLevel& level) const {
+    const size_t base = level.entry.size();
+    level.entry.resize(base + n_entries * n_classes_);
+    return level.entry.data() + base;
+  }
+
   // Most contexts, far from the root: values are in order already, and each has a cell.
   void one_class(const Member& member, uint32_t parent, const TrieLevel* above, double* node, TrieLevel& level) {
     const int64_t from = tree_.cell_ptr[member.node], to = tree_.cell_ptr[member.node + 1];
     level.values.push(tree_.cell_value + from, tree_.cell_value + to);
     node[member.y] = fill_.node(member.node);
-    const size_t base = level.entry.size();
-    level.entry.resize(base + static_cast<size_t>(to - from) * n_classes_);
-    double* row = level.entry.data() + base;
+    double* row = append(static_cast<size_t>(to - from), level);
     for (int64_t c = from; c < to; ++c, row += n_classes_) {
       fill_.start(above, parent, static_cast<uint32_t>(tree_.cell_value[c]), n_classes_, row);
       row[member.y] = fill_.cell(c);
@@ -88,9 +92,7 @@ class DenseBuilder {
         groups_.count(static_cast<uint32_t>(tree_.cell_value[c]));
     const std::vector<uint32_t>& values = groups_.sorted();
     level.values.push(values.data(), values.data() + values.size());
-    const size_t base = level.entry.size();
-    level.entry.resize(base + values.size() * n_classes_);
-    double* rows = level.entry.data() + base;
+    double* rows = append(values.size(), level);
     for (uint32_t i = 0; i < values.size(); ++i) {
       groups_.set(values[i], i);
       fill_.start(above, parent, values[i], n_classes_, rows + i * n_classes_);
