@@ -1,6 +1,7 @@
 """The pool and the single tuned network: honest, repeatable, at ease with little data, and good."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -88,9 +89,10 @@ def test_rows_that_tune_a_part_did_not_choose_its_structures(watched):
         assert all(tree.counts.total[0] == 400 for tree in member.trees)
 
 
-def test_structures_of_a_part_do_not_see_its_labels(monkeypatch):
+def test_structures_and_bins_of_a_part_do_not_see_its_labels(monkeypatch):
     """Parts are dealt by a hash with the class in it: here by a column, so that other labels leave them as they are."""
     X, y = words(600)
+    X["number"] = np.random.default_rng(3).normal(size=600) + (y == "yes")
     X["part"] = np.random.default_rng(1).integers(0, 3, 600).astype(str)
     monkeypatch.setattr(Sample, "parts", lambda self, n_parts: self.batch.codes[-1] % n_parts)
     own = (X["part"] == "1").to_numpy()
@@ -98,13 +100,15 @@ def test_structures_of_a_part_do_not_see_its_labels(monkeypatch):
     permuted[own] = np.random.default_rng(2).permutation(permuted[own])
     assert (permuted != y).sum() > 80
     before, after = (cw.PoolClassifier(n_members=4).fit(X, labels) for labels in (y, permuted))
-    changed = {0: 0, 1: 0, 2: 0}
-    for a, b in zip(before.members_, after.members_, strict=True):
+    changed, cut_anew = {0: 0, 1: 0, 2: 0}, {0: 0, 1: 0, 2: 0}
+    for a, b, recipe in zip(before.members_, after.members_, before._recipes(0), strict=True):
         changed[a.group] += a.structure != b.structure
-        assert a.codec.same_as(b.codec)  # bins do not look at any labels
-    assert changed[1] == 0
-    assert changed[0] > 0
-    assert changed[2] > 0
+        cut_anew[a.group] += not a.codec.same_as(b.codec)
+        assert recipe.class_bins or a.codec.same_as(b.codec)  # quantiles do not look at any labels
+    for found in changed, cut_anew:
+        assert found[1] == 0
+        assert found[0] > 0
+        assert found[2] > 0
     tuned = [[m.tuning.temperature for m in model.members_ if m.group == 1] for model in (before, after)]
     assert tuned[0] != tuned[1]
 
@@ -329,6 +333,9 @@ def test_members_are_as_the_recipe_says():
     recipes = model._recipes(0)
     assert [recipe.discriminative for recipe in recipes] == 4 * [False, True, True]
     assert [recipe.informative_first for recipe in recipes] == 4 * [True, False, True]
+    assert [recipe.class_bins for recipe in recipes] == 4 * [False, True, True]
+    six = cw.PoolClassifier()._recipes(0)[:6]
+    assert [recipe.class_bins for recipe in six] == [False, True, True, False, False, True]
     assert [member.group for member in model.members_] == [p for p in range(4) for _ in range(3)]
     assert len({tuple(member.codec.arity) for member in model.members_}) > 4  # bins of their own
     assert len({member.structure.order for member in model.members_}) > 4
@@ -337,6 +344,21 @@ def test_members_are_as_the_recipe_says():
         assert coarsening(fine, member.codec)
         for whole, own in zip(fine.columns, member.codec.columns, strict=True):
             assert set(own.cuts.tolist()) <= set(whole.cuts.tolist())
+
+
+def test_bins_that_tell_classes_apart_find_a_threshold(monkeypatch):
+    """x > 0.7 decides: members with such bins cut there, and the pool is far surer beside it than without them."""
+    x = np.random.default_rng(0).normal(size=(2000, 1))
+    new = np.concatenate([np.linspace(0.5, 0.69, 50), np.linspace(0.71, 0.9, 50)])[:, None]
+    model = cw.PoolClassifier().fit(x, x[:, 0] > 0.7)
+    chosen = [m for m, recipe in zip(model.members_, model._recipes(0), strict=True) if recipe.class_bins]
+    assert len(chosen) == 9
+    assert all(np.abs(member.codec.columns[0].cuts - 0.7).min() < 0.01 for member in chosen)
+    recipes = [replace(recipe, class_bins=False) for recipe in model._recipes(0)]
+    monkeypatch.setattr(cw.PoolClassifier, "_recipes", lambda self, seed: recipes)
+    without = cw.PoolClassifier().fit(x, x[:, 0] > 0.7)
+    losses = [log_loss(new[:, 0] > 0.7, m.predict_proba(new), m.classes_) for m in (model, without)]
+    assert losses[0] < 0.1 * losses[1]
 
 
 def test_a_sample_is_enough(monkeypatch):
@@ -384,7 +406,7 @@ def test_what_a_pool_can_be_given():
         {"discretiser": "equal-frequency"},
         {"discretiser": "k-means"},
     ):
-        assert_sound(cw.PoolClassifier(n_members=1, n_parts=2, **given).fit(X, y), X)
+        assert_sound(cw.PoolClassifier(n_members=2, n_parts=2, **given).fit(X, y), X)
 
 
 def test_wrong_parameters_of_a_tuned_network():

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from countwise.data.coarse import coarsening, joined_codec
 from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch
-from countwise.data.discretise import Discretiser
+from countwise.data.discretise import Discretiser, EqualFrequency, RandomMDLP
 from countwise.data.discretise.base import RandomDiscretiser
 from countwise.data.passes import MemberData, Steps
+from countwise.data.recut import recut_codec
 from countwise.data.sample import sample_rows
 from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray
@@ -20,7 +22,7 @@ from countwise.errors import DataError
 from countwise.estimators.door import check_tunable, check_whole
 from countwise.estimators.ensemble import EnsembleClassifier, LearnedEnsemble
 from countwise.estimators.learn import Plan
-from countwise.estimators.members import check_counts_fit, learn_apart, read_table
+from countwise.estimators.members import Table, check_counts_fit, learn_apart, read_table
 from countwise.infer.ensemble import Member
 from countwise.infer.network import Parameters, log_prior
 from countwise.infer.pool import FittedNetwork, most_rows, tune_part
@@ -35,16 +37,18 @@ from countwise.structure.parents import SEARCH_ROWS, SearchRows, class_structure
 from countwise.tree.context import ContextTree, TreeCounter
 
 TUNE_ROWS = 5000  # of a part
+FINE_BINS = 1000  # among whose cut points those that tell classes apart are chosen
 GAIN_SHARE = 3  # one member in so many is searched for gain, the others for the class
 
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """How a member is made: from the rows outside its part, by which search, in which kind of order."""
+    """How a member is made: from the rows outside its part, by which search, in which kind of order, by which bins."""
 
     part: int
     discriminative: bool
     informative_first: bool
+    class_bins: bool
     cuts: np.random.SeedSequence
     search: np.random.SeedSequence
 
@@ -52,16 +56,18 @@ class Recipe:
 class PoolClassifier(EnsembleClassifier):
     """A pool of networks, weighed by honest leave-one-out. Nothing to tune; the best probabilities countwise has.
 
-    Networks differ in their bins (:class:`RandomQuantiles`), in the order of attributes (half of them by chance, half
-    in proportion to mutual information) and in how parents are chosen: a third by what they tell about an attribute,
-    the others by what they tell about the class. The rows are dealt into parts. The networks of a part get their
-    structures from the rows outside it and their counts from all rows; the rows of the part, each left out of the
-    counts in turn, say how strongly to smooth and how far to trust each attribute of each network. Within a part scores
-    are averaged, over parts probabilities.
+    Networks differ in their bins (half of them have :class:`RandomQuantiles`, half such as tell classes apart, by
+    :class:`RandomMDLP`), in the order of attributes (half of them by chance, half in proportion to mutual information)
+    and in how parents are chosen: a third by what they tell about an attribute, the others by what they tell about the
+    class. The rows are dealt into parts. The networks of a part get their structures, and bins that tell classes apart,
+    from the rows outside it and their counts from all rows; the rows of the part, each left out of the counts in turn,
+    say how strongly to smooth and how far to trust each attribute of each network. Within a part scores are averaged,
+    over parts probabilities.
 
     The parameters and attributes that all classifiers share are in :class:`CountClassifier`; ``smoothing`` is "hdp" or
-    an ``HDP`` object by "vb", and ``discretiser`` one that does not look at the classes. Beyond 30,000 rows structures
-    and weights are learned from a sample, chosen by a hash of the rows; counts always come from all rows.
+    an ``HDP`` object by "vb", and ``discretiser`` one that does not look at the classes, for the networks whose bins do
+    not. Beyond 30,000 rows structures and weights are learned from a sample, chosen by a hash of the rows; counts
+    always come from all rows.
 
     Parameters
     ----------
@@ -114,9 +120,10 @@ class PoolClassifier(EnsembleClassifier):
 
     def _learn_members(self, source: Source, labels: AnyArray | None, plan: Plan) -> LearnedEnsemble:
         recipes = self._recipes(plan.seed)
-        table = read_table(source, labels, plan, [_own_discretiser(plan.discretiser, own.cuts) for own in recipes])
+        table = read_table(source, labels, plan, [_first_bins(plan.discretiser, own) for own in recipes])
         sample = sample_rows(table.data, SEARCH_ROWS, plan.seed)
         part = sample.parts(self.n_parts)
+        table = _with_class_bins(table, recipes, sample.batch, part, plan.threads)
         views = [view.recode(sample.batch) for view in table.views]
 
         def search(m: int) -> Structure:
@@ -143,15 +150,16 @@ class PoolClassifier(EnsembleClassifier):
         ]
         prior = log_prior(class_counts, smoother, plan.seed)
         parameters = [_smoothed(*pair, prior) for pair in zip(networks, tunings, strict=True)]
+        codec = joined_codec(table.codecs)  # without cut points that were not chosen
         return LearnedEnsemble(
-            table.codec, members, class_counts, table.data.n_passes, table.rank_error, parameters=parameters
+            codec, members, class_counts, table.data.n_passes, table.rank_error, parameters=parameters
         )
 
     def _recipes(self, seed: int) -> list[Recipe]:
-        """Members part by part: searches for gain first, then for the class; orders in turn."""
+        """Members part by part: searches for gain first, then for the class; orders and bins in turn, four pairs."""
         spawned = iter(np.random.SeedSequence(seed).spawn(self.n_parts * self.n_members))
         return [
-            Recipe(part, m >= self.n_members // GAIN_SHARE, m % 2 == 0, *next(spawned).spawn(2))
+            Recipe(part, m >= self.n_members // GAIN_SHARE, m % 2 == 0, m % 4 in (1, 2), *next(spawned).spawn(2))
             for part in range(self.n_parts)
             for m in range(self.n_members)
         ]
@@ -192,6 +200,25 @@ def _own_discretiser(discretiser: Discretiser, seed: np.random.SeedSequence) -> 
     if not isinstance(discretiser, RandomDiscretiser):
         return discretiser
     return type(discretiser)(int(seed.generate_state(1, np.uint64)[0]))
+
+
+def _first_bins(discretiser: Discretiser, recipe: Recipe) -> Discretiser:
+    """Bins to code the rows by: those of the member, or fine ones to be joined when parts are known."""
+    return EqualFrequency(FINE_BINS) if recipe.class_bins else _own_discretiser(discretiser, recipe.cuts)
+
+
+def _with_class_bins(table: Table, recipes: Sequence[Recipe], rows: CodedBatch, part: AnyArray, threads: int) -> Table:
+    """The table with bins that tell classes apart for the members that have such, from the rows outside their parts."""
+
+    def own_codec(m: int) -> Codec:
+        recipe = recipes[m]
+        if not recipe.class_bins:
+            return table.codecs[m]
+        outside = rows.select(np.flatnonzero(part != recipe.part))
+        return recut_codec(table.codec, outside, _own_discretiser(RandomMDLP(), recipe.cuts))
+
+    codecs = thread_map(own_codec, range(len(recipes)), threads)
+    return replace(table, codecs=codecs, views=[coarsening(table.codec, own) for own in codecs])
 
 
 def _count(data: MemberData, structure: Structure, plan: Plan) -> Steps[tuple[list[ContextTree], FloatArray]]:
