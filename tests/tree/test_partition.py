@@ -14,7 +14,9 @@ def partitions(draw):
     n_nodes = draw(st.integers(1, 25))
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
-    parent = np.array([-1, *(rng.integers(max(0, i - draw(st.sampled_from([1, 3, 25]))), i) for i in range(1, n_nodes))])
+    parent = np.array(
+        [-1, *(rng.integers(max(0, i - draw(st.sampled_from([1, 3, 25]))), i) for i in range(1, n_nodes))]
+    )
     name = np.array([0, *rng.permutation(np.arange(1, n_nodes))])
     shuffled = np.full(n_nodes, -1, np.int32)
     shuffled[name[1:]] = name[parent[1:]]
@@ -31,7 +33,8 @@ def partitions(draw):
 def row_sets(parent, leaf, weights):
     """The rows with weight at every node, one walk up for each row."""
     rows = [set() for _ in parent]
-    for row, node in enumerate(leaf):
+    for row, own in enumerate(leaf):
+        node = own
         while node >= 0:
             if weights is None or weights[row] > 0:
                 rows[node].add(row)

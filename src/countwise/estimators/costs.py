@@ -19,15 +19,15 @@ from countwise.infer.costs import as_costs, cheapest, expected_costs, least_cost
 class CostSensitive(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Decides for the class of least expected cost, by the probabilities of any classifier (paper 004, section 6.2.2).
 
-    Deciding class j costs sum_i P(i | x) cost_matrix[i, j] on the mean. Probabilities stay what they are: the better they
-    are, the lower the cost.
+    Deciding class j costs sum_i P(i | x) cost_matrix[i, j] on the mean. Probabilities stay what they are: the better
+    they are, the lower the cost.
 
     Parameters
     ----------
     estimator : classifier
         Anything with ``fit`` and ``predict_proba``, also a pipeline; ``FrozenEstimator(fitted)`` for a fitted one.
     cost_matrix : array of classes x classes, dict or None
-        ``cost_matrix[i, j]`` is the cost of deciding class j where class i is true, classes in the order of ``classes_``
+        ``cost_matrix[i, j]`` is the cost of deciding class j where class i is true, in the order of ``classes_``
         (sorted). A dict ``{(true, decided): cost}`` names them; right decisions that it leaves out cost 0. Gains are
         costs below 0, on the diagonal too. None: every mistake costs 1.
 
@@ -86,7 +86,7 @@ class CostSensitive(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             fit_params = {"sample_weight": sample_weight, **fit_params}
         with all_or_nothing(self):
             for name in ("n_features_in_", "feature_names_in_", "decision_threshold_"):
-                vars(self).pop(name, None)
+                self.__dict__.pop(name, None)
             self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
             self.classes_ = np.asarray(self.estimator_.classes_)
             self.cost_matrix_ = as_costs(self.cost_matrix, self.classes_)

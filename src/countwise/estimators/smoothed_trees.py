@@ -30,10 +30,10 @@ class SmoothedTreeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     and smooths these counts. A row has the mean of the probabilities of its leaves, over all trees. The library's own
     leaf values are not used.
 
-    All training rows are counted in every tree, each once (or with its weight), also where a forest or bag has drawn some of
-    them several times and others not at all. The rows that were not drawn did not choose the tree's splits, so that
-    leaves look less pure than they did to the tree, as they will to new rows; and a row that was drawn three times is
-    still one piece of evidence. So ``smoothing="mle"`` is near, but not equal, to a forest's own probabilities.
+    All rows are counted in every tree, each once (or with its weight), also where a forest or bag has drawn some of
+    them several times and others not at all: one rule for all libraries and for fitted models, and weights count
+    exactly. So plain frequencies are a forest's own probabilities only without a bootstrap. See docs/design.md for
+    what counting the drawn rows would change.
 
     Trees of gradient boosting are partitions like others; with several classes every round has one for each class.
 
@@ -47,8 +47,8 @@ class SmoothedTreeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     smoothing : str or Smoother, default "hdp"
         How counts become probabilities; see the table of smoothers in the README.
     prefit : bool, default False
-        Whether ``estimator`` is fitted already: its trees are kept and only counted, with the rows given to ``fit``. ``clone``
-        (hence cross-validation) forgets such a fit; ``FrozenEstimator(fitted)`` with ``prefit=False`` keeps it.
+        Whether ``estimator`` is fitted already: its trees are kept, and the rows given to ``fit`` are only counted.
+        ``clone`` (hence cross-validation) forgets such a fit; ``FrozenEstimator(fitted)`` without ``prefit`` keeps it.
     n_jobs : int, optional
         Threads for smoothing; the estimator has its own.
     random_state : int, optional
@@ -152,9 +152,7 @@ class SmoothedTreeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             raise DataError(f"smoothing={smoother!r} chooses on held-out rows, which trees do not do; give it a number")
         return smoother
 
-    def _fitted(
-        self, X: Any, labels: AnyArray, classes: AnyArray, weights: FloatArray | None
-    ) -> tuple[Any, AnyArray]:
+    def _fitted(self, X: Any, labels: AnyArray, classes: AnyArray, weights: FloatArray | None) -> tuple[Any, AnyArray]:
         """The fitted estimator, and the classes: a fitted one's own, so that its columns stay what they were."""
         given = self._estimator()
         model = thawed(given)
@@ -163,7 +161,7 @@ class SmoothedTreeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             _check_fitted(model)
             return model, _known_classes(model, classes)
         check_classes(classes)
-        model = clone(model)
+        model = _unfitted(model)
         if weights is not None and not has_fit_parameter(model, "sample_weight"):
             raise DataError(f"{type(model).__name__} takes no sample_weight")
         target = np.minimum(np.searchsorted(classes, labels), len(classes) - 1) if reader.takes_codes else labels
@@ -172,17 +170,18 @@ class SmoothedTreeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     def _note_columns(self, X: Any) -> None:
         """The number of columns, and their names if they have some: other libraries make up names."""
         for name in ("n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         self.n_features_in_ = int(getattr(self.estimator_, "n_features_in_", None) or _num_features(X))
         names = _get_feature_names(X)
         if names is not None:
             self.feature_names_in_ = names
 
     def _count(self, X: Any, codes: AnyArray, weights: FloatArray | None, smoother: Smoother, threads: int) -> None:
-        leaves = find_leaves(self.estimator_, X)
-        partitions = read_trees(self.estimator_)[: leaves.shape[1]]
+        partitions = read_trees(self.estimator_)
         if not partitions:
             raise DataError(f"the {type(self.estimator_).__name__} has no trees")
+        leaves = find_leaves(self.estimator_, X)
+        partitions = partitions[: leaves.shape[1]]
         seeds = np.random.SeedSequence(seed_of(self.random_state)).generate_state(len(partitions))
         n_classes = len(self.classes_)
 
@@ -194,6 +193,14 @@ class SmoothedTreeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 
         learned = thread_map(learn, zip(partitions, leaves.T, seeds, strict=True), threads)
         self.trees_, self.leaf_proba_ = [tree for tree, _ in learned], [proba for _, proba in learned]
+
+
+def _unfitted(model: Any) -> Any:
+    """A copy with the same parameters; CatBoost copies lists such as ``cat_features``, which ``clone`` refuses."""
+    try:
+        return clone(model)
+    except RuntimeError:
+        return type(model)(**model.get_params())
 
 
 def _check_fitted(model: Any) -> None:

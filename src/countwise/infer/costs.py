@@ -14,7 +14,7 @@ from countwise.errors import DataError
 TIE = 1e-12  # of the greatest cost: expected costs that differ by less differ by rounding
 
 
-def as_costs(costs: Any, classes: Sequence[Any], n_rows: int | None = None) -> FloatArray:
+def as_costs(costs: Any, classes: Sequence[Any] | AnyArray, n_rows: int | None = None) -> FloatArray:
     """The costs as an array of classes x classes, or rows x classes x classes if ``n_rows`` is given and they are so.
 
     None: every mistake costs 1. A dict has the pairs (true, decided); right decisions that it does not name cost 0.
@@ -82,8 +82,8 @@ def least_cost_threshold(costs: FloatArray) -> float:
 
     With a = costs[0, 1] - costs[0, 0], what a false alarm costs more than a right all-clear, and
     b = costs[1, 0] - costs[1, 1], what a miss costs more than a hit, t = a / (a + b). A t below 0 or above 1 says that
-    one decision is always the better one, as infinities do. NaN: mistakes cost less than right decisions of both classes,
-    and no t is right.
+    one decision is always the better one, as infinities do. NaN: mistakes cost less than right decisions of both
+    classes, and no t is right.
 
     >>> least_cost_threshold(np.array([[0.0, 1.0], [50.0, 0.0]]))
     0.0196078431372549

@@ -14,7 +14,7 @@ Keys = npt.NDArray[np.int64]  # node * arity + value
 def partition_counts(
     parent: IntArray, leaf: AnyArray, codes: AnyArray, weights: FloatArray | None, arity: int
 ) -> tuple[CountTree, IntArray]:
-    """Counts of ``codes`` at every node of a partition, and the node of the count tree that answers for each of its nodes.
+    """Counts of ``codes`` at every node of a partition, and which node of the count tree answers for each of its nodes.
 
     ``parent`` is the shape, in any order of nodes: -1 for node 0, the root. ``leaf`` is the node that each row comes
     to. A node that no row reaches is left out, and the deepest node above it that has rows answers. A node with only
@@ -102,7 +102,7 @@ def _cells(
 
 def _summed(key: Keys, count: FloatArray) -> tuple[Keys, FloatArray]:
     distinct, inverse = np.unique(key, return_inverse=True)
-    return distinct, np.bincount(inverse, count, minlength=len(distinct))
+    return distinct, np.bincount(inverse, count, minlength=len(distinct)).astype(np.float64, copy=False)
 
 
 def _kept_above(levels: list[AnyArray], parent: IntArray, kept: AnyArray) -> AnyArray:

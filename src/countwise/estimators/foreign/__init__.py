@@ -1,4 +1,4 @@
-"""Fitted trees of other libraries as partitions: one file for each library, which is imported only by its own models."""
+"""Fitted trees of other libraries as partitions: one file for each library. None of the libraries is imported."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_trees(model: Any) -> list[Partition]:
 
 
 def find_leaves(model: Any, X: Any) -> AnyArray:
-    """The library's leaf number of each row in each tree, rows x trees; of some models only the first trees are used."""
+    """The library's leaf number of each row in each tree, rows x trees; some models use their first trees only."""
     return reader_of(model).leaves(model, X)
 
 
