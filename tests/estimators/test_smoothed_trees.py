@@ -5,6 +5,8 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
@@ -273,6 +275,32 @@ def test_fitted_ones_are_not_fitted_again_and_survive_cloning_if_frozen():
     assert two.predict_proba(X).shape == (150, 3)
 
 
+def test_classes_of_a_fitted_model_keep_their_order():
+    names = ["virginica", "setosa", "versicolor"]
+    model = catboost(class_names=names).fit(X, Y)
+    wrapped = cw.SmoothedTreeClassifier(model, Plain(), prefit=True).fit(X, Y)
+    assert wrapped.classes_.tolist() == names
+    again = cw.SmoothedTreeClassifier(FrozenEstimator(model), Plain()).fit(X, Y)
+    np.testing.assert_array_equal(wrapped.predict_proba(X), again.predict_proba(X))
+    assert wrapped.score(X, Y) > 0.9
+
+
+def test_one_tree_for_all_classes():
+    model = xgboost(multi_strategy="multi_output_tree", tree_method="hist")
+    wrapped = cw.SmoothedTreeClassifier(model).fit(X, Y)
+    assert len(wrapped.trees_) == 4
+    assert wrapped.score(X, Y) > 0.9
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, pa.table])
+def test_frames_of_other_kinds(frame):
+    table = frame({name: X[:, i] for i, name in enumerate("abcd")})
+    wrapped = cw.SmoothedTreeClassifier(RandomForestClassifier(3, random_state=0)).fit(table, Y)
+    plain = cw.SmoothedTreeClassifier(RandomForestClassifier(3, random_state=0)).fit(X, Y)
+    np.testing.assert_array_equal(wrapped.predict_proba(table), plain.predict_proba(X))
+    assert wrapped.feature_names_in_.tolist() == list("abcd")
+
+
 def test_habits():
     search = GridSearchCV(
         cw.SmoothedTreeClassifier(DecisionTreeClassifier(random_state=0), cw.MBranch()),
@@ -324,6 +352,9 @@ def test_other_refusals():
     tree = DecisionTreeClassifier().fit(X, CODES)
     with pytest.raises(DataError, match=r"y holds label\(s\) \['setosa'.*fitted DecisionTreeClassifier does not know"):
         cw.SmoothedTreeClassifier(tree, prefit=True).fit(X, Y)
+    both = DecisionTreeClassifier().fit(X, np.column_stack([CODES, CODES]))
+    with pytest.raises(DataError, match="the DecisionTreeClassifier was fitted to 2 targets; one is needed"):
+        cw.SmoothedTreeClassifier(both, prefit=True).fit(X, CODES)
     with pytest.raises(DataError, match=r"m='holdout'.* chooses on held-out rows"):
         cw.SmoothedTreeClassifier(smoothing=cw.MEstimate("holdout")).fit(X, Y)
     with pytest.raises(DataError, match="only one class"):

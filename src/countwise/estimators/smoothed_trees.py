@@ -117,7 +117,7 @@ class SmoothedTreeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             classes = np.unique(labels if weights is None else labels[weights > 0])
             self.estimator_, self.classes_ = self._fitted(X, labels, classes, weights)
             self._note_columns(X)
-            self._count(X, np.searchsorted(self.classes_, labels), weights, smoother, threads)
+            self._count(X, _codes(self.classes_, labels), weights, smoother, threads)
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -164,7 +164,7 @@ class SmoothedTreeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         model = _unfitted(model)
         if weights is not None and not has_fit_parameter(model, "sample_weight"):
             raise DataError(f"{type(model).__name__} takes no sample_weight")
-        target = np.minimum(np.searchsorted(classes, labels), len(classes) - 1) if reader.takes_codes else labels
+        target = _codes(classes, labels) if reader.takes_codes else labels
         return model.fit(X, target, **({} if weights is None else {"sample_weight": weights})), classes
 
     def _note_columns(self, X: Any) -> None:
@@ -203,6 +203,16 @@ def _unfitted(model: Any) -> Any:
         return type(model)(**model.get_params())
 
 
+def _codes(classes: AnyArray, labels: AnyArray) -> AnyArray:
+    """The position of each label among the classes, in whatever order; any for a label that only rows of weight 0 have.
+
+    >>> _codes(np.array(["b", "c", "a"]), np.array(["a", "b", "c", "c"]))
+    array([2, 0, 1, 1])
+    """
+    order = np.argsort(classes)
+    return order[np.minimum(np.searchsorted(classes, labels, sorter=order), len(classes) - 1)]
+
+
 def _check_fitted(model: Any) -> None:
     """Refuse a model that has no trees yet; CatBoost says so in its own way."""
     try:
@@ -218,6 +228,8 @@ def _check_fitted(model: Any) -> None:
 
 def _known_classes(model: Any, classes: AnyArray) -> AnyArray:
     """The classes of a fitted model, which must hold those of the rows."""
+    if isinstance(model.classes_, list):
+        raise DataError(f"the {type(model).__name__} was fitted to {len(model.classes_)} targets; one is needed")
     known = np.asarray(model.classes_)
     strangers = np.setdiff1d(classes, known)
     if len(strangers):

@@ -33,16 +33,17 @@ class Reader:
 
 
 def parents(left: AnyArray, right: AnyArray) -> IntArray:
-    """The parent of every node from its two children, which are -1 for leaves.
+    """The parent of every node from its two children; a leaf's left child is -1.
 
-    A node that is nobody's child (XGBoost leaves pruned nodes in place) hangs below the root, where no row comes to it.
+    A leaf's right child may be anything (XGBoost keeps other numbers there where leaves hold vectors). A node that is
+    nobody's child (XGBoost leaves pruned nodes in place) hangs below the root, where no row comes to it.
 
     >>> parents(np.array([1, -1, 3, -1, -1]), np.array([2, -1, 4, -1, -1]))
     array([-1,  0,  0,  2,  2], dtype=int32)
     """
     parent = np.zeros(len(left), np.int32)
+    inner = np.flatnonzero(left >= 0)
     for children in (left, right):
-        inner = np.flatnonzero(children >= 0)
         parent[children[inner]] = inner
     parent[0] = -1
     return parent
