@@ -136,8 +136,9 @@ class SmoothedTreeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        if self.estimator is None or hasattr(self.estimator, "fit"):
-            tags.input_tags = replace(get_tags(self._estimator()).input_tags)
+        estimator = DecisionTreeClassifier() if self.estimator is None else self.estimator
+        if hasattr(estimator, "fit"):
+            tags.input_tags = replace(get_tags(estimator).input_tags)
         return tags
 
     def _estimator(self) -> Any:
