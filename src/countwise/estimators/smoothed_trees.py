@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import Tags, check_consistent_length, get_tags
 from sklearn.utils.validation import _get_feature_names, _num_features, check_is_fitted, has_fit_parameter
 
@@ -136,7 +135,7 @@ class SmoothedTreeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        estimator = DecisionTreeClassifier() if self.estimator is None else self.estimator
+        estimator = _default_tree(None) if self.estimator is None else self.estimator
         if hasattr(estimator, "fit"):
             tags.input_tags = replace(get_tags(estimator).input_tags)
         return tags
@@ -144,7 +143,7 @@ class SmoothedTreeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     def _estimator(self) -> Any:
         """The estimator given, or the default one."""
         if self.estimator is None:
-            return DecisionTreeClassifier(random_state=seed_of(self.random_state))
+            return _default_tree(seed_of(self.random_state))
         return self.estimator
 
     def _smoother(self) -> Smoother:
@@ -194,6 +193,12 @@ class SmoothedTreeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 
         learned = thread_map(learn, zip(partitions, leaves.T, seeds, strict=True), threads)
         self.trees_, self.leaf_proba_ = [tree for tree, _ in learned], [proba for _, proba in learned]
+
+
+def _default_tree(seed: int | None) -> Any:
+    from sklearn.tree import DecisionTreeClassifier  # slow to import
+
+    return DecisionTreeClassifier(random_state=seed)
 
 
 def _unfitted(model: Any) -> Any:
