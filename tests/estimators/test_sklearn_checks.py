@@ -1,6 +1,8 @@
 """Every public estimator keeps scikit-learn's contract, with nothing excused."""
 
 import pytest
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import countwise as cw
@@ -19,6 +21,10 @@ ESTIMATORS = [
     cw.PoolClassifier(n_members=2),
     cw.TunedKDBClassifier(),
     cw.NBClassifier(smoothing="m-branch", discretiser="equal-frequency"),
+    cw.SmoothedTreeClassifier(),
+    cw.SmoothedTreeClassifier(ExtraTreesClassifier(3, random_state=0), smoothing="m-branch"),
+    cw.CostSensitive(cw.NBClassifier()),
+    cw.CostSensitive(LogisticRegression()),
 ]
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from countwise.plots import (
     BoxDisplay,
     ConvergenceDisplay,
+    CostDisplay,
     CriticalDifferenceDisplay,
     DifferenceBarsDisplay,
     LearningCurveDisplay,
@@ -18,6 +19,15 @@ from countwise.plots import (
 )
 
 NAMES = ["skdb5-hdp-tuned", "nb-m-estimate", "random-forest-100"]
+COSTS = {("no", "yes"): 1.0, ("yes", "no"): 4.0}
+
+
+def two_classes(n_rows):
+    """Labels, and each model's probabilities, which know something about them."""
+    rng = np.random.default_rng(1)
+    truth = np.where(rng.random(n_rows) < 0.3, "yes", "no")
+    lean = (truth == "yes")[:, None] * [[-0.3, 0.3]]
+    return truth, [np.clip(rng.dirichlet([4, 3], n_rows) + lean, 0.0, 1.0) for _ in NAMES]
 
 
 def one_of_each():
@@ -27,6 +37,7 @@ def one_of_each():
     labels = [f"data-set-{i}" for i in range(20)]
     sums = rng.integers(5, 50, (3, 10)).astype(float)
     sizes = [100, 1000, 10_000]
+    truth, stated = two_classes(200)
     return {
         "scatter": ScatterDisplay(scores[0], scores[1], "m-estimate", "HDP", labels, title="t", score="RMSE"),
         "win_loss": WinLossDisplay([[5, 20], [9, 15]], [[25, 9], [21, 14]], NAMES[:2], points=[500, 5000], rival="m"),
@@ -38,6 +49,7 @@ def one_of_each():
         "reliability": ReliabilityDisplay(sums, sums * 0.6, sums * 0.5, NAMES),
         "time": TimeDisplay(sizes, rng.random((3, 3)), NAMES),
         "convergence": ConvergenceDisplay(np.arange(1, 101), rng.random((3, 100)), NAMES, log_x=True),
+        "cost": CostDisplay.from_predictions(truth, dict(zip(NAMES, stated, strict=True)), COSTS, title="t"),
         "mean_dots": MeanDotsDisplay.from_scores(NAMES, scores, score="RMSE"),
     }
 

@@ -2,6 +2,7 @@
 
 from countwise.estimators.ande import AnDEClassifier
 from countwise.estimators.base import CountClassifier
+from countwise.estimators.costs import CostSensitive
 from countwise.estimators.ensemble import EnsembleClassifier
 from countwise.estimators.eskdb import ESKDBClassifier
 from countwise.estimators.given import BNClassifier
@@ -11,12 +12,14 @@ from countwise.estimators.nb import NBClassifier
 from countwise.estimators.network import NetworkClassifier
 from countwise.estimators.pool import PoolClassifier
 from countwise.estimators.skdb import SKDBClassifier
+from countwise.estimators.smoothed_trees import SmoothedTreeClassifier
 from countwise.estimators.tan import TANClassifier
 from countwise.estimators.tuned import TunedKDBClassifier
 
 __all__ = [
     "AnDEClassifier",
     "BNClassifier",
+    "CostSensitive",
     "CountClassifier",
     "ESKDBClassifier",
     "EnsembleClassifier",
@@ -26,6 +29,7 @@ __all__ = [
     "NetworkClassifier",
     "PoolClassifier",
     "SKDBClassifier",
+    "SmoothedTreeClassifier",
     "TANClassifier",
     "TunedKDBClassifier",
 ]

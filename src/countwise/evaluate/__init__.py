@@ -1,6 +1,7 @@
 """Scores of class probabilities and protocols that compare models by them."""
 
 from countwise.evaluate.bias_variance import BiasVariance, bias_variance, pack_codes, unpack_codes
+from countwise.evaluate.costs import CostCurve, cost_curve, mean_cost
 from countwise.evaluate.folds import stratified_folds
 from countwise.evaluate.measures import MEASURES, Measure, measure_of, pool
 from countwise.evaluate.models import make_model, make_models
@@ -37,6 +38,7 @@ __all__ = [
     "SCORES",
     "BayesianSignTest",
     "BiasVariance",
+    "CostCurve",
     "Friedman",
     "Measure",
     "Nemenyi",
@@ -50,6 +52,7 @@ __all__ = [
     "benchmark",
     "bias_variance",
     "brier",
+    "cost_curve",
     "cross_entropy",
     "cross_validate",
     "ece",
@@ -60,6 +63,7 @@ __all__ = [
     "log_loss",
     "make_model",
     "make_models",
+    "mean_cost",
     "measure_of",
     "nemenyi",
     "pack_codes",

@@ -160,7 +160,7 @@ def reliability_bins(
     (array([0., 3.]), array([0. , 2.2]), array([0., 2.]))
     """
     codes, p = align(y_true, proba, classes)
-    weight = _weights(sample_weight, len(p))
+    weight = checked_weights(sample_weight, len(p))
     if kind == "top":
         return binned(p.max(axis=1), p.argmax(axis=1) == codes, weight, n_bins)
     if kind == "classwise":
@@ -190,7 +190,7 @@ def roc_auc(y_true: Any, proba: Any, classes: Any = None, sample_weight: Any = N
     nan
     """
     codes, p = align(y_true, proba, classes)
-    weight = _weights(sample_weight, len(p))
+    weight = checked_weights(sample_weight, len(p))
     areas = [_area(p[:, c], codes == c, weight) for c in range(p.shape[1])]
     ranked = [area for area in areas if area is not None]
     return float(np.mean(ranked)) if ranked else math.nan
@@ -305,11 +305,12 @@ def _aligned(
 ) -> tuple[npt.NDArray[np.int64], FloatArray, FloatArray]:
     """Codes, probabilities and weights that add up to 1."""
     codes, p = align(y_true, proba, classes)
-    weight = _weights(sample_weight, len(p))
+    weight = checked_weights(sample_weight, len(p))
     return codes, p, weight / weight.sum()
 
 
-def _weights(sample_weight: Any, n_rows: int) -> FloatArray:
+def checked_weights(sample_weight: Any, n_rows: int) -> FloatArray:
+    """The weights of the rows, 1 unless given."""
     if sample_weight is None:
         return np.ones(n_rows)
     weight = np.asarray(sample_weight, dtype=np.float64)

@@ -9,6 +9,7 @@ figure that needs no display and that pyplot does not know. ``pip install 'count
 
 from countwise.plots.box import Box, BoxDisplay
 from countwise.plots.convergence import ConvergenceDisplay
+from countwise.plots.cost import CostDisplay
 from countwise.plots.critical_difference import CriticalDifferenceDisplay
 from countwise.plots.difference_bars import DifferenceBarsDisplay
 from countwise.plots.display import Display
@@ -26,6 +27,7 @@ __all__ = [
     "Box",
     "BoxDisplay",
     "ConvergenceDisplay",
+    "CostDisplay",
     "CriticalDifferenceDisplay",
     "DifferenceBarsDisplay",
     "Display",

@@ -53,7 +53,7 @@ class Smoother(BaseEstimator, ABC):
 
 
 def dense_proba(tree: CountTree, smoothed: Smoothed) -> FloatArray:
-    """The probability vectors written out, nodes x arity: for small trees, pictures and tests.
+    """The probability vectors written out, nodes x arity: for trees with few values, pictures and tests.
 
     >>> from countwise.tree.count_tree import single_node
     >>> from countwise.smooth import Laplace
@@ -62,13 +62,12 @@ def dense_proba(tree: CountTree, smoothed: Smoothed) -> FloatArray:
     array([[0.571, 0.143, 0.286]])
     """
     flat = np.full(tree.arity, 1.0 / tree.arity) if smoothed.base is None else smoothed.base
-    proba = np.empty((tree.n_nodes, tree.arity))
-    for node in range(tree.n_nodes):
-        parent = tree.parent[node]
-        base = proba[parent] if smoothed.hierarchical and parent >= 0 else flat
-        proba[node] = smoothed.absent[node] * base
-        cells = slice(tree.cell_ptr[node], tree.cell_ptr[node + 1])
-        proba[node, tree.cell_value[cells]] = smoothed.cell_proba[cells]
+    proba, node = np.empty((tree.n_nodes, tree.arity)), tree.cell_node
+    for level in range(tree.n_levels):
+        nodes, cells = slice(int(tree.level_ptr[level]), int(tree.level_ptr[level + 1])), tree.level_cells(level)
+        above = proba[tree.parent[nodes]] if smoothed.hierarchical and level else flat
+        proba[nodes] = smoothed.absent[nodes, None] * above
+        proba[node[cells], tree.cell_value[cells]] = smoothed.cell_proba[cells]
     return proba
 
 
