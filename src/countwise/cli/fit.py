@@ -34,7 +34,7 @@ def fit(
     smoothing: Annotated[
         str | None,
         typer.Option(
-            help="From counts to probabilities: hdp, hls, hierarchical-dirichlet, bdeu, m-branch, m, laplace, mle; "
+            help="From counts to probabilities: hdp, hls, hgs, hierarchical-dirichlet, bdeu, m-branch, m, laplace, mle; "
             "the pool takes hdp only."
         ),
     ] = None,

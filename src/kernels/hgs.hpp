@@ -1,0 +1,68 @@
+// Hierarchical gradient smoothing: every leaf mixed with all its ancestors at once, their weights by leave-one-out.
+#pragma once
+
+#include <vector>
+
+#include "count_tree.hpp"
+#include "lbfgs.hpp"
+
+namespace countwise {
+
+struct HgsModel {
+  CountTreeView tree;
+  double uniform;  // rows, spread evenly over the values, that the root's frequencies have besides: no value has none
+  bool squared;    // (1 - p)^2 in place of -log p
+};
+
+// The loss of all rows, each left out of its own estimate, as a function of a weight for every inner node:
+//   p[k] = (n_l[k] + sum over ancestors j of a_j f_j[k]) / (N_l + sum of a_j),   f_j[k] = n_j[k] / N_j.
+// A row is left out of its leaf and of every ancestor; what holds no other row is gone without it, as it would be if
+// the rest were counted. A cell of less than one row loses all of it. Two sweeps, O(cells).
+class HgsLoss {
+ public:
+  explicit HgsLoss(const HgsModel& model);
+
+  size_t size() const { return inner_.size(); }
+  int32_t inner(size_t i) const { return inner_[i]; }  // node numbers, ascending
+  // Weights, gradient and curvature of the inner nodes. The curvature is a stand-in for the Hessian's diagonal that is
+  // never negative: rows' own squared slopes, or those of p for squared loss.
+  double evaluate(const double* weight, double* gradient, double* curvature);
+
+ private:
+  double leaf_loss(size_t leaf);
+  void pass_up(size_t node);
+
+  CountTreeView tree_;
+  double uniform_;
+  bool squared_;
+  std::vector<int32_t> inner_;  // inner nodes
+  std::vector<char> leaf_, live_;
+  std::vector<int32_t> link_;  // the cell of the same value one node up
+  // By cell.
+  std::vector<double> without_;      // leaf: rows but one; above: frequency without it
+  std::vector<double> mixed_;        // weighted frequencies of the node and its ancestors
+  std::vector<double> slope_;        // of the loss by what is mixed in
+  std::vector<double> own_, cross_;  // parts of the curvature: f^2 own - 2 f cross + rest
+  // By node.
+  std::vector<double> total_, weight_, weights_, drag_, rest_;
+};
+
+// out[j], j inner: where the weight of j is expected before any row is left out, least .. most; leaves 0. A split of N
+// rows lowers their summed log loss by G nats, of which log(N) * choice + constant + freedom * (children - 1) *
+// (values - 1) are taken to be chance: a split is the best of many. With V the sum of what is left in j and below
+// (nodes where that is negative count as unsplit) and H the rows' log loss at j, R = V / H is the part that the tree
+// below truly explains, and the weight is (1 - R) / R.
+struct HgsChance {
+  double choice, constant, freedom, least, most;
+};
+void hgs_centres(const CountTreeView& tree, const HgsChance& chance, double* out);
+
+// Weights of the least loss + sum over inner nodes of (log weight - log centre)^2 / (2 spread^2), from `weight` = the
+// centres; returns that minimum.
+double hgs_fit(const HgsModel& model, double spread, const LbfgsOptions& options, double* weight);
+
+// The estimates. An inner node answers for a child without rows: the weighted frequencies of itself and its ancestors.
+// Precision: rows and weights that an estimate is made of.
+void hgs_smooth(const HgsModel& model, const double* weight, const ShrunkOut& out);
+
+}  // namespace countwise
