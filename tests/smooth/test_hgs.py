@@ -198,7 +198,7 @@ def test_weighted_rows():
 
 
 def test_a_value_that_a_leaf_has_not_seen_comes_from_the_ancestors_that_have():
-    tree = Leaves({(0, 0): (4, 0, 0), (0, 1): (0, 3, 0), (1,): (0, 0, 5)}, 4).tree
+    tree = Leaves({(0, 0): (4, 0, 0, 0), (0, 1): (0, 3, 0, 0), (1,): (0, 0, 5, 0)}, 4).tree
     dense = dense_proba(tree, HGS().smooth(tree))
     weight = HGS().weights(tree)
     leaf = 3  # (0, 0)

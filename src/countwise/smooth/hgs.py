@@ -32,12 +32,12 @@ class HGS(Smoother):
 
     Every inner node has a weight a_j. Weights minimise the log loss of all rows, each left out of its leaf and of all
     ancestors (eq. 46-47, in closed form; the gradient takes two sweeps over the tree), and a penalty
-    (log a_j - log c_j)^2 / (2 * 0.5^2). The loss alone trusts a grown tree too much: a row that is left out of the counts
-    has still chosen the splits. So the centres c_j come from what splits gain beyond chance. A split of N rows in
-    C children lowers their log loss by G nats, of which 1 + log(N) + (C - 1)(K - 1) / 2 are taken to be chance, K
-    the values at the node (without 1 + log(N) where the splits were not chosen node by node,
-    ``CountTree.splits``). With V_j = max(0, G_j - chance + sum of V of the children) and H_j the log loss of the rows at
-    j, R = V_j / H_j is what the tree below truly explains, and c_j = (1 - R) / R, from 0.1 to 4.
+    (log a_j - log c_j)^2 / (2 * 0.5^2). The loss alone trusts a grown tree too much: a row that is left out of the
+    counts has still chosen the splits. So the centres c_j come from what splits gain beyond chance. A split of N rows
+    in C children lowers their log loss by G nats, of which 1 + log(N) + (C - 1)(K - 1) / 2 are taken to be chance, K
+    the values at the node (without 1 + log(N) where splits were not chosen node by node, ``CountTree.splits``). With
+    V_j = max(0, G_j - chance + sum of V of the children) and H_j the log loss of the rows at j, R = V_j / H_j is what
+    the tree below truly explains, and c_j = (1 - R) / R, from 0.1 to 4.
 
     ``precision`` is the number of rows and weights that make an estimate.
 
