@@ -135,7 +135,7 @@ def hgs_loss(
     curvature: FloatArray,
 ) -> float: ...
 def hgs_centres(
-    tree: CountArrays, choice: float, constant: float, freedom: float, least: float, most: float, out: FloatArray
+    tree: CountArrays, chance: FloatArray, freedom: float, least: float, most: float, out: FloatArray
 ) -> None: ...
 def hgs_fit(
     tree: CountArrays,

@@ -22,14 +22,14 @@ void bind_gradient_smoothing(nb::module_& m) {
 
   m.def(
       "hgs_centres",
-      [](const nb::tuple& tree, double choice, double constant, double freedom, double least, double most,
-         Array<double> out) {
+      [](const nb::tuple& tree, In<double> chance, double freedom, double least, double most, Array<double> out) {
         const CountTreeArrays arrays = count_tree_arrays(tree);
+        arrays.expect_nodes(chance.shape(0));
         arrays.expect_nodes(out.shape(0));
         nb::gil_scoped_release release;
-        hgs_centres(arrays.view(), {choice, constant, freedom, least, most}, out.data());
+        hgs_centres(arrays.view(), {chance.data(), freedom, least, most}, out.data());
       },
-      "tree"_a, "choice"_a, "constant"_a, "freedom"_a, "least"_a, "most"_a, "out"_a.noconvert());
+      "tree"_a, "chance"_a, "freedom"_a, "least"_a, "most"_a, "out"_a.noconvert());
 
   m.def(
       "hgs_fit",

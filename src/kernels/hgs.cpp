@@ -117,8 +117,8 @@ void hgs_centres(const CountTreeView& tree, const HgsChance& chance, double* out
     for (int64_t c = begin; c < end; ++c) loss -= tree.cell_count[c] * std::log(tree.cell_count[c] / total[node]);
     out[node] = 0;
     if (!leaf[node]) {
-      const double by_chance = chance.choice * std::log(std::max(total[node], 1.0)) + chance.constant +
-                               chance.freedom * (children[node] - 1) * static_cast<double>(end - begin - 1);
+      const double values = static_cast<double>(end - begin);
+      const double by_chance = chance.chance[node] + chance.freedom * (children[node] - 1) * (values - 1);
       below[node] = std::max(below[node] + loss - gain[node] - by_chance, 0.0);
       const double part = loss > 0 ? std::min(below[node] / loss, 1.0) : 0.0;
       out[node] = part > 0 ? std::clamp((1 - part) / part, chance.least, chance.most) : chance.most;

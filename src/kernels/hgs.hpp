@@ -47,13 +47,13 @@ class HgsLoss {
   std::vector<double> total_, weight_, weights_, drag_, rest_;
 };
 
-// out[j], j inner: where the weight of j is expected before any row is left out, least .. most; leaves 0. A split of N
-// rows lowers their summed log loss by G nats, of which log(N) * choice + constant + freedom * (children - 1) *
-// (values - 1) are taken to be chance: a split is the best of many. With V the sum of what is left in j and below
-// (nodes where that is negative count as unsplit) and H the rows' log loss at j, R = V / H is the part that the tree
-// below truly explains, and the weight is (1 - R) / R.
+// out[j], j inner: where the weight of j is expected before any row is left out, least .. most; leaves 0. A split
+// lowers the summed log loss of its rows by G nats, of which chance[j] + freedom * (children - 1) * (values - 1) are
+// taken to be chance. With V the sum of what is left in j and below (nodes where that is negative count as unsplit) and
+// H the rows' log loss at j, R = V / H is the part that the tree below truly explains, and the weight is (1 - R) / R.
 struct HgsChance {
-  double choice, constant, freedom, least, most;
+  const double* chance;
+  double freedom, least, most;
 };
 void hgs_centres(const CountTreeView& tree, const HgsChance& chance, double* out);
 

@@ -53,9 +53,8 @@ def loss(parent, counts, weight, uniform, squared=False):
     return total
 
 
-def centres(parent, counts, chance, least, most):
+def centres(parent, counts, chance, freedom, least, most):
     """Where weights are expected, node by node from the last to the first."""
-    choice, constant, freedom = chance
     log_loss = [-sum(n * np.log(n / row.sum()) for n in row if n > 0) for row in counts]
     gained, out = np.zeros(len(parent)), np.zeros(len(parent))
     for node in reversed(range(len(parent))):
@@ -63,8 +62,7 @@ def centres(parent, counts, chance, least, most):
         if not children:
             continue
         gain = log_loss[node] - sum(log_loss[i] for i in children)
-        by_chance = choice * np.log(max(counts[node].sum(), 1)) + constant
-        by_chance += freedom * (len(children) - 1) * (np.count_nonzero(counts[node]) - 1)
+        by_chance = chance[node] + freedom * (len(children) - 1) * (np.count_nonzero(counts[node]) - 1)
         gained[node] = max(0.0, gain - by_chance + sum(gained[i] for i in children))
         share = min(1.0, gained[node] / log_loss[node]) if log_loss[node] > 0 else 0.0
         out[node] = np.clip((1 - share) / share, least, most) if share > 0 else most

@@ -1,5 +1,7 @@
 """Hierarchical gradient smoothing: against rows left out by counting again, by differences, by SciPy, by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -7,8 +9,8 @@ from scipy.optimize import approx_fprime
 from countwise import _kernels
 from countwise.errors import DataError
 from countwise.smooth import HGS, as_smoother, dense_proba
-from countwise.smooth.hgs import CHOSEN, GIVEN, SPREAD, UNIFORM_ROWS, WEIGHTS, centres, descend
-from countwise.tree.count_tree import CountTree, single_node
+from countwise.smooth.hgs import FREEDOM, SPREAD, UNIFORM_ROWS, WEIGHTS, centres, descend, log_choices
+from countwise.tree.count_tree import single_node
 from oracle import hgs
 from oracle.count_trees import Leaves
 from oracle.hls import count_tree, random_tree
@@ -97,13 +99,15 @@ def test_estimates_of_all_nodes(seed, arity):
     assert dense_proba(tree, smoothed) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("chance", [CHOSEN, GIVEN])
+@pytest.mark.parametrize("choices", [(), (1, 1, 1), (1, 40, 3)])
 @pytest.mark.parametrize(("seed", "arity"), CASES)
-def test_centres(seed, arity, chance):
+def test_centres(seed, arity, choices):
     parent, counts, tree = random_case(seed, arity, scale=40.0)
-    out = np.empty(tree.n_nodes)
-    _kernels.hgs_centres(tree.kernel_arrays, *chance, *WEIGHTS, out)
-    assert out == pytest.approx(hgs.centres(parent, counts, chance, *WEIGHTS), rel=1e-12)
+    tree = replace(tree, choices=choices)
+    total = counts.sum(axis=1)
+    chance = np.log([sum(min(c, n - 1) for c in choices) if choices else np.e * n for n in total])
+    assert log_choices(tree) == pytest.approx(chance, rel=1e-12)
+    assert centres(tree) == pytest.approx(hgs.centres(parent, counts, chance, FREEDOM, *WEIGHTS), rel=1e-12)
 
 
 def test_centres_of_strong_and_of_chance_splits():
@@ -113,10 +117,10 @@ def test_centres_of_strong_and_of_chance_splits():
     assert centres(chance.tree)[0] == WEIGHTS[1]
 
 
-def test_given_splits_pay_for_no_choice():
+def test_a_split_pays_for_the_choice():
     tree = Leaves({(0,): (90, 5), (1,): (9, 40)}, 2).tree
-    given = CountTree(*tree.kernel_arrays, splits=(2,))
-    assert centres(given)[0] < centres(tree)[0]
+    few, many = replace(tree, choices=(1,)), replace(tree, choices=(1000,) * 1000)
+    assert centres(few)[0] < centres(tree)[0] < centres(many)[0]
 
 
 @pytest.mark.parametrize("squared", [False, True])

@@ -14,8 +14,7 @@ LOSSES = ("log", "squared")
 SOLVERS = ("lbfgs", "gd")
 UNIFORM_ROWS = 1.0  # at the root, spread evenly over the values: none of them is impossible
 SPREAD = 0.5  # of log weights around their centres
-# What a split gains by chance, in nats: one choice among the rows' cut points, and a table's degrees of freedom.
-CHOSEN, GIVEN = (1.0, 1.0, 0.5), (0.0, 0.0, 0.5)
+FREEDOM = 0.25  # nats that a degree of freedom of a split gains by chance
 WEIGHTS = (0.1, 4.0)  # least and greatest centre
 TOLERANCE = 0.01  # of the sum of losses; rows number hundreds
 MAX_ITERATIONS = 50
@@ -34,10 +33,11 @@ class HGS(Smoother):
     ancestors (eq. 46-47, in closed form; the gradient takes two sweeps over the tree), and a penalty
     (log a_j - log c_j)^2 / (2 * 0.5^2). The loss alone trusts a grown tree too much: a row that is left out of the
     counts has still chosen the splits. So the centres c_j come from what splits gain beyond chance. A split of N rows
-    in C children lowers their log loss by G nats, of which 1 + log(N) + (C - 1)(K - 1) / 2 are taken to be chance, K
-    the values at the node (without 1 + log(N) where splits were not chosen node by node, ``CountTree.splits``). With
-    V_j = max(0, G_j - chance + sum of V of the children) and H_j the log loss of the rows at j, R = V_j / H_j is what
-    the tree below truly explains, and c_j = (1 - R) / R, from 0.1 to 4.
+    in C children lowers their log loss by G nats, of which log(M) + (C - 1)(K - 1) / 4 are taken to be chance: M the
+    splits that the node chose among, K its values. With V_j = max(0, G_j - chance + sum of V of the children) and H_j
+    the log loss of the rows at j, R = V_j / H_j is what the tree below truly explains, and c_j = (1 - R) / R, from 0.1
+    to 4. M is the sum over columns of what ``CountTree.choices`` has, at most N - 1 each; where that is not known, and
+    for context trees, it is e N, about that of three columns of numbers.
 
     ``precision`` is the number of rows and weights that make an estimate.
 
@@ -94,8 +94,19 @@ class HGS(Smoother):
 def centres(tree: CountTree) -> FloatArray:
     """Where the weights of inner nodes are expected before any row is left out; 0 at leaves."""
     out = np.empty(tree.n_nodes)
-    _kernels.hgs_centres(tree.kernel_arrays, *(GIVEN if tree.splits else CHOSEN), *WEIGHTS, out)
+    _kernels.hgs_centres(tree.kernel_arrays, log_choices(tree), FREEDOM, *WEIGHTS, out)
     return out
+
+
+def log_choices(tree: CountTree) -> FloatArray:
+    """The logarithm of the number of splits that each node chose among."""
+    if not tree.choices:
+        return 1.0 + np.log(np.maximum(tree.total, 1.0))
+    offers = np.sort(np.array(tree.choices, float))
+    most = np.maximum(tree.total - 1.0, 1.0)  # N rows differ in N - 1 places at most
+    whole = np.searchsorted(offers, most)
+    choices = np.concatenate([[0.0], np.cumsum(offers)])[whole] + most * (len(offers) - whole)
+    return np.log(np.maximum(choices, 1.0))
 
 
 def descend(tree: CountTree, squared: bool = False) -> FloatArray:
