@@ -5,9 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
+from sklearn.datasets import load_wine
 
+import countwise as cw
 from countwise import _kernels
 from countwise.errors import DataError
+from countwise.estimators.names import make
 from countwise.smooth import HGS, as_smoother, dense_proba
 from countwise.smooth.hgs import FREEDOM, SPREAD, UNIFORM_ROWS, WEIGHTS, centres, descend, log_choices
 from countwise.tree.count_tree import single_node
@@ -232,3 +235,35 @@ def test_options_are_distributions(loss, solver):
 def test_unknown_names(wrong, message):
     with pytest.raises(DataError, match=message):
         as_smoother(HGS(**wrong))
+
+
+@pytest.mark.parametrize("model", [cw.SKDBClassifier, cw.KDBClassifier])
+def test_networks(model, tmp_path):
+    """End to end: fitted, tuned by nothing (that is for HDP), saved and loaded; weights are repetitions."""
+    X, y = load_wine(return_X_y=True)
+    fitted = model(k=2, smoothing="hgs").fit(X, y)
+    proba = fitted.predict_proba(X)
+    assert proba.sum(axis=1) == pytest.approx(np.ones(len(y)))
+    assert (proba > 0).all()
+    assert fitted.score(X, y) > 0.95
+    same = model(k=2, smoothing=cw.HGS(), tune=None).fit(X, y)
+    assert np.array_equal(same.predict_proba(X), proba)
+    with pytest.raises(DataError, match="needs smoothing='hdp'"):
+        model(k=2, smoothing="hgs", tune="loo").fit(X, y)
+    interval = fitted.predict_proba_interval(X[:5])
+    assert (interval[..., 0] <= proba[:5]).all()
+    assert (proba[:5] <= interval[..., 1]).all()
+    fitted.save(tmp_path / "wine.cw")
+    assert np.array_equal(cw.load(tmp_path / "wine.cw").predict_proba(X), proba)
+
+
+def test_weights_are_repetitions_in_a_network():
+    X, y = load_wine(return_X_y=True)
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    by_weight = cw.KDBClassifier(k=2, smoothing="hgs").fit(X, y, sample_weight=weight)
+    repeated = cw.KDBClassifier(k=2, smoothing="hgs").fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert by_weight.predict_proba(X) == pytest.approx(repeated.predict_proba(X), rel=1e-9)
+
+
+def test_by_name():
+    assert repr(make("kdb3-hgs")) == "KDBClassifier(k=3, smoothing=HGS())"
