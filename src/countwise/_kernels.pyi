@@ -127,12 +127,7 @@ def hls_fit(
     precision: FloatArray,
 ) -> float: ...
 def hgs_loss(
-    tree: CountArrays,
-    uniform: float,
-    squared: bool,
-    weight: FloatArray,
-    gradient: FloatArray,
-    curvature: FloatArray,
+    tree: CountArrays, uniform: float, squared: bool, weight: FloatArray, gradient: FloatArray
 ) -> float: ...
 def hgs_centres(
     tree: CountArrays, chance: FloatArray, freedom: float, least: float, most: float, out: FloatArray

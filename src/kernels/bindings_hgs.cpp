@@ -9,16 +9,14 @@ using namespace nb::literals;
 void bind_gradient_smoothing(nb::module_& m) {
   m.def(
       "hgs_loss",
-      [](const nb::tuple& tree, double uniform, bool squared, In<double> weight, Array<double> gradient,
-         Array<double> curvature) {
+      [](const nb::tuple& tree, double uniform, bool squared, In<double> weight, Array<double> gradient) {
         const CountTreeArrays arrays = count_tree_arrays(tree);
-        HgsLoss loss({arrays.view(), uniform, squared});
-        for (const size_t size : {weight.shape(0), gradient.shape(0), curvature.shape(0)})
-          expect_size(size, loss.size(), "an array must have one entry per inner node");
+        arrays.expect_nodes(weight.shape(0));
+        arrays.expect_nodes(gradient.shape(0));
         nb::gil_scoped_release release;
-        return loss.evaluate(weight.data(), gradient.data(), curvature.data());
+        return hgs_loss({arrays.view(), uniform, squared}, weight.data(), gradient.data());
       },
-      "tree"_a, "uniform"_a, "squared"_a, "weight"_a, "gradient"_a.noconvert(), "curvature"_a.noconvert());
+      "tree"_a, "uniform"_a, "squared"_a, "weight"_a, "gradient"_a.noconvert());
 
   m.def(
       "hgs_centres",

@@ -22,89 +22,121 @@ std::vector<double> totals(const CountTreeView& tree) {
 
 }  // namespace
 
-HgsLoss::HgsLoss(const HgsModel& model)
-    : tree_(model.tree),
-      uniform_(model.uniform),
-      squared_(model.squared),
-      leaf_(leaves(tree_)),
-      live_(tree_.n_nodes, 1),
-      link_(tree_.n_cells()),
-      total_(totals(tree_)) {
-  for (auto* cells : {&without_, &mixed_, &slope_, &own_, &cross_}) cells->resize(tree_.n_cells());
-  for (auto* nodes : {&weight_, &weights_, &drag_, &rest_}) nodes->resize(tree_.n_nodes);
-  link_cells(tree_, link_.data());
-  for (size_t node = 0; node < tree_.n_nodes; ++node) {
-    if (!leaf_[node]) inner_.push_back(static_cast<int32_t>(node));
-    live_[node] = node == 0 || total_[node] > 1;
-    const double more = node ? 0.0 : uniform_, each = more / static_cast<double>(tree_.arity);
-    for (int64_t c = tree_.cell_ptr[node]; c < tree_.cell_ptr[node + 1]; ++c) {
-      const double count = tree_.cell_count[c], left = std::max(count - 1, 0.0) + each;
-      without_[c] = live_[node] ? left : 0.0;
-      if (!leaf_[node] && live_[node]) without_[c] /= total_[node] - std::min(count, 1.0) + more;
+HgsLoss::HgsLoss(const HgsModel& model) : uniform_(model.uniform), squared_(model.squared), total_(totals(model.tree)) {
+  const CountTreeView& tree = model.tree;
+  const std::vector<char> leaf = leaves(tree);
+  // Of every cell: the cell of its value in the nearest node, itself or above it, that is kept; of every node: that
+  // node.
+  std::vector<int32_t> place(tree.n_cells()), above(tree.n_cells()), kept(tree.n_nodes, -1);
+  link_cells(tree, above.data());
+  for (size_t node = 0; node < tree.n_nodes; ++node) {
+    const int64_t begin = tree.cell_ptr[node], end = tree.cell_ptr[node + 1];
+    const int32_t parent = node ? kept[tree.parent[node]] : -1;
+    for (int64_t c = begin; node && c < end; ++c) place[c] = above[c] = place[above[c]];
+    kept[node] = parent;
+    if (leaf[node]) {
+      if (node) add_leaf(tree, node, inner_[parent], above.data());
+    } else if (node == 0 || total_[node] > 1) {
+      kept[node] = static_cast<int32_t>(inner_.size());
+      for (int64_t c = begin; c < end; ++c)
+        place[c] = static_cast<int32_t>(without_.size()) + static_cast<int32_t>(c - begin);
+      add_inner(tree, node, parent, above.data());
     }
   }
+  for (auto* cells : {&mixed_, &slope_, &own_, &cross_}) cells->resize(without_.size());
+  for (auto* nodes : {&weights_, &drag_, &rest_}) nodes->resize(inner_.size());
+}
+
+// Rows that are alone in a leaf have no leaf without themselves: the node above answers.
+void HgsLoss::add_leaf(const CountTreeView& tree, size_t node, Inner& parent, const int32_t* above) {
+  const int64_t begin = tree.cell_ptr[node], end = tree.cell_ptr[node + 1];
+  if (total_[node] <= 1) {
+    for (int64_t c = begin; c < end; ++c) alone_[above[c]] += tree.cell_count[c];
+    return;
+  }
+  if (parent.leaf == parent.leaf_end) parent.leaf = leaf_cells_.size();
+  for (int64_t c = begin; c < end; ++c) {
+    const double count = tree.cell_count[c];
+    leaf_cells_.push_back({above[c], count, std::max(count - 1, 0.0), total_[node] - std::min(count, 1.0)});
+  }
+  parent.leaf_end = leaf_cells_.size();  // siblings are adjacent: none of another node comes between
+}
+
+void HgsLoss::add_inner(const CountTreeView& tree, size_t node, int32_t parent, const int32_t* above) {
+  const double more = node ? 0.0 : uniform_, each = more / static_cast<double>(tree.arity);
+  const size_t begin = without_.size();
+  for (int64_t c = tree.cell_ptr[node]; c < tree.cell_ptr[node + 1]; ++c) {
+    const double count = tree.cell_count[c];
+    link_.push_back(node ? above[c] : -1);
+    without_.push_back((std::max(count - 1, 0.0) + each) / (total_[node] - std::min(count, 1.0) + more));
+  }
+  alone_.resize(without_.size());
+  inner_.push_back({node, parent, begin, without_.size(), 0, 0});
 }
 
 double HgsLoss::evaluate(const double* weight, double* gradient, double* curvature) {
-  for (size_t i = 0; i < inner_.size(); ++i) weight_[inner_[i]] = weight[i];
-  std::fill(slope_.begin(), slope_.end(), 0.0);
-  std::fill(own_.begin(), own_.end(), 0.0);
-  std::fill(cross_.begin(), cross_.end(), 0.0);
-  std::fill(drag_.begin(), drag_.end(), 0.0);
-  std::fill(rest_.begin(), rest_.end(), 0.0);
+  for (auto* sums : {&slope_, &own_, &cross_, &drag_, &rest_}) std::fill(sums->begin(), sums->end(), 0.0);
   double loss = 0;
-  for (size_t node = 0; node < tree_.n_nodes; ++node) {
-    if (leaf_[node]) {
-      if (node) loss += leaf_loss(node);  // a leaf at the root has no weights: its loss is the same for all
-      continue;
-    }
-    const double a = live_[node] ? weight_[node] : 0.0;
-    weights_[node] = (node ? weights_[tree_.parent[node]] : 0.0) + a;
-    for (int64_t c = tree_.cell_ptr[node]; c < tree_.cell_ptr[node + 1]; ++c)
-      mixed_[c] = (node ? mixed_[link_[c]] : 0.0) + a * without_[c];
-  }
-  for (size_t node = tree_.n_nodes; node-- > 1;) pass_up(node);
   for (size_t i = 0; i < inner_.size(); ++i) {
-    const size_t node = static_cast<size_t>(inner_[i]);
-    gradient[i] = drag_[node], curvature[i] = rest_[node];
-    for (int64_t c = tree_.cell_ptr[node]; c < tree_.cell_ptr[node + 1]; ++c) {
+    const Inner& own = inner_[i];
+    weights_[i] = weight[i] + (i ? weights_[own.parent] : 0.0);
+    for (size_t c = own.begin; c < own.end; ++c) mixed_[c] = weight[i] * without_[c] + (i ? mixed_[link_[c]] : 0.0);
+    loss += row_losses(i);
+  }
+  for (size_t i = inner_.size(); i-- > 0;) {
+    const Inner& own = inner_[i];
+    gradient[i] = drag_[i], curvature[i] = rest_[i];
+    for (size_t c = own.begin; c < own.end; ++c) {
       gradient[i] += without_[c] * slope_[c];
       curvature[i] += without_[c] * (without_[c] * own_[c] - 2 * cross_[c]);
+      if (i == 0) continue;
+      slope_[link_[c]] += slope_[c];
+      own_[link_[c]] += own_[c];
+      cross_[link_[c]] += cross_[c];
     }
-    if (!live_[node]) gradient[i] = curvature[i] = 0;
     curvature[i] = std::max(curvature[i], 0.0);  // a sum of squares but for rounding
+    if (i == 0) continue;
+    drag_[own.parent] += drag_[i];
+    rest_[own.parent] += rest_[i];
   }
   return loss;
 }
 
-// The loss of a leaf's rows and its slopes: by what is mixed in (a cell's) and by the sum of weights (the node's).
-double HgsLoss::leaf_loss(size_t leaf) {
-  const double above = weights_[tree_.parent[leaf]];
+// Of the rows in leaves right below an inner node, and of those that it answers for.
+double HgsLoss::row_losses(size_t i) {
+  const Inner& own = inner_[i];
+  const double above = weights_[i], scale = 1 / above;
   double loss = 0;
-  for (int64_t c = tree_.cell_ptr[leaf]; c < tree_.cell_ptr[leaf + 1]; ++c) {
-    const double n = tree_.cell_count[c];
-    const double rows = live_[leaf] ? total_[leaf] - std::min(n, 1.0) : 0.0;
-    const double scale = 1 / (rows + above), p = (without_[c] + mixed_[link_[c]]) * scale;
-    const double slope = squared_ ? -2 * n * (1 - p) * scale : -n * scale / p;
-    const double bend = squared_ ? 2 * n * scale * scale : n * scale * scale / (p * p);
-    loss += squared_ ? n * (1 - p) * (1 - p) : -n * std::log(p);
-    slope_[c] = slope;
-    own_[c] = bend;
-    cross_[c] = bend * p;
-    drag_[leaf] -= slope * p;
-    rest_[leaf] += bend * p * p;
+  for (size_t c = own.begin; c < own.end; ++c)
+    if (alone_[c] > 0) loss += add_rows(i, static_cast<int32_t>(c), alone_[c], mixed_[c] * scale, scale);
+  for (size_t l = own.leaf; l < own.leaf_end; ++l) {
+    const LeafCell& cell = leaf_cells_[l];
+    const double leaf_scale = 1 / (cell.rows + above);
+    loss += add_rows(i, cell.above, cell.count, (cell.left + mixed_[cell.above]) * leaf_scale, leaf_scale);
   }
   return loss;
 }
 
-void HgsLoss::pass_up(size_t node) {
-  for (int64_t c = tree_.cell_ptr[node]; c < tree_.cell_ptr[node + 1]; ++c) {
-    slope_[link_[c]] += slope_[c];
-    own_[link_[c]] += own_[c];
-    cross_[link_[c]] += cross_[c];
-  }
-  drag_[tree_.parent[node]] += drag_[node];
-  rest_[tree_.parent[node]] += rest_[node];
+// The loss of rows of probability p; its slopes by what is mixed in (a cell's) and by the sum of weights (the node's).
+double HgsLoss::add_rows(size_t i, int32_t cell, double count, double p, double scale) {
+  const double slope = squared_ ? -2 * count * (1 - p) * scale : -count * scale / p;
+  const double bend = squared_ ? 2 * count * scale * scale : -slope * scale / p;
+  slope_[cell] += slope;
+  own_[cell] += bend;
+  cross_[cell] += bend * p;
+  drag_[i] -= slope * p;
+  rest_[i] += bend * p * p;
+  return squared_ ? count * (1 - p) * (1 - p) : -count * std::log(p);
+}
+
+double hgs_loss(const HgsModel& model, const double* weight, double* gradient) {
+  HgsLoss loss(model);
+  std::vector<double> own(loss.size()), slope(loss.size()), curvature(loss.size());
+  for (size_t i = 0; i < own.size(); ++i) own[i] = weight[loss.node(i)];
+  const double value = loss.evaluate(own.data(), slope.data(), curvature.data());
+  std::fill(gradient, gradient + model.tree.n_nodes, 0.0);
+  for (size_t i = 0; i < own.size(); ++i) gradient[loss.node(i)] = slope[i];
+  return value;
 }
 
 void hgs_centres(const CountTreeView& tree, const HgsChance& chance, double* out) {
@@ -136,7 +168,7 @@ class Problem {
  public:
   Problem(const HgsModel& model, double spread, const double* centre)
       : loss_(model), spread_(spread), centre_(loss_.size()), weight_(loss_.size()), curvature_(loss_.size()) {
-    for (size_t i = 0; i < centre_.size(); ++i) centre_[i] = centre[loss_.inner(i)];
+    for (size_t i = 0; i < centre_.size(); ++i) centre_[i] = centre[loss_.node(i)];
   }
 
   double evaluate(const double* z, double* gradient) {
@@ -159,7 +191,7 @@ class Problem {
   }
 
   void write(double* weight) const {
-    for (size_t i = 0; i < weight_.size(); ++i) weight[loss_.inner(i)] = weight_[i];
+    for (size_t i = 0; i < weight_.size(); ++i) weight[loss_.node(i)] = weight_[i];
   }
 
   size_t size() const { return centre_.size(); }

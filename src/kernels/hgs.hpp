@@ -22,30 +22,49 @@ class HgsLoss {
  public:
   explicit HgsLoss(const HgsModel& model);
 
+  // Inner nodes of more than one row, ascending; the weights of others do not matter to any row that is left out.
   size_t size() const { return inner_.size(); }
-  int32_t inner(size_t i) const { return inner_[i]; }  // node numbers, ascending
-  // Weights, gradient and curvature of the inner nodes. The curvature is a stand-in for the Hessian's diagonal that is
+  size_t node(size_t i) const { return inner_[i].node; }
+  double n_rows() const { return total_[0]; }
+  // Weights, gradient and curvature of these nodes. The curvature is a stand-in for the Hessian's diagonal that is
   // never negative: rows' own squared slopes, or those of p for squared loss.
   double evaluate(const double* weight, double* gradient, double* curvature);
 
  private:
-  double leaf_loss(size_t leaf);
-  void pass_up(size_t node);
+  struct Inner {
+    size_t node;
+    int32_t parent;         // in inner_
+    size_t begin, end;      // its cells
+    size_t leaf, leaf_end;  // the cells of its children that are leaves
+  };
+  struct LeafCell {
+    int32_t above;             // the cell of the same value in the leaf's parent
+    double count, left, rows;  // its rows; those but one; all rows of the leaf but one
+  };
 
-  CountTreeView tree_;
+  void add_leaf(const CountTreeView& tree, size_t node, Inner& parent, const int32_t* above);
+  void add_inner(const CountTreeView& tree, size_t node, int32_t parent, const int32_t* above);
+  double row_losses(size_t i);
+  double add_rows(size_t i, int32_t cell, double count, double p, double scale);
+
   double uniform_;
   bool squared_;
-  std::vector<int32_t> inner_;  // inner nodes
-  std::vector<char> leaf_, live_;
-  std::vector<int32_t> link_;  // the cell of the same value one node up
-  // By cell.
-  std::vector<double> without_;      // leaf: rows but one; above: frequency without it
+  std::vector<double> total_;  // rows of all nodes
+  std::vector<Inner> inner_;
+  std::vector<LeafCell> leaf_cells_;
+  // By cell of an inner node.
+  std::vector<int32_t> link_;        // the cell of the same value one node up
+  std::vector<double> without_;      // frequency without a row of this value
+  std::vector<double> alone_;        // rows below that are alone in their nodes: left out, this node answers
   std::vector<double> mixed_;        // weighted frequencies of the node and its ancestors
   std::vector<double> slope_;        // of the loss by what is mixed in
   std::vector<double> own_, cross_;  // parts of the curvature: f^2 own - 2 f cross + rest
-  // By node.
-  std::vector<double> total_, weight_, weights_, drag_, rest_;
+  // By inner node.
+  std::vector<double> weights_, drag_, rest_;  // sum of weights; slope of the loss by it; part of the curvature
 };
+
+// The loss and its gradient for a weight of every node; those of leaves are not used, and 0 in the gradient.
+double hgs_loss(const HgsModel& model, const double* weight, double* gradient);
 
 // out[j], j inner: where the weight of j is expected before any row is left out, least .. most; leaves 0. A split
 // lowers the summed log loss of its rows by G nats, of which chance[j] + freedom * (children - 1) * (values - 1) are

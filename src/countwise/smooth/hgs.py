@@ -112,15 +112,13 @@ def log_choices(tree: CountTree) -> FloatArray:
 def descend(tree: CountTree, squared: bool = False) -> FloatArray:
     """Weights by plain gradient descent (paper 004, Algorithm 17), none negative."""
     inner = np.unique(tree.parent[1:])
-    weight, gradient, curvature = np.ones(len(inner)), np.empty(len(inner)), np.empty(len(inner))
+    weight, gradient = np.zeros(tree.n_nodes), np.empty(tree.n_nodes)
+    weight[inner] = 1.0
     unit = 1.0 / (tree.total[0] * np.log(2.0)) if len(inner) else 0.0
     cost = np.inf
     while True:
-        now = unit * _kernels.hgs_loss(tree.kernel_arrays, UNIFORM_ROWS, squared, weight, gradient, curvature)
+        now = unit * _kernels.hgs_loss(tree.kernel_arrays, UNIFORM_ROWS, squared, weight, gradient)
         if cost - now <= LEAST_FALL:
-            break
+            return weight
         cost = now
-        weight = np.maximum(weight - STEP * unit * gradient, LEAST_WEIGHT)
-    out = np.zeros(tree.n_nodes)
-    out[inner] = weight
-    return out
+        weight[inner] = np.maximum(weight[inner] - STEP * unit * gradient[inner], LEAST_WEIGHT)
