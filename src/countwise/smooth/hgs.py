@@ -16,7 +16,7 @@ UNIFORM_ROWS = 1.0  # at the root, spread evenly over the values: none of them i
 SPREAD = 0.5  # of log weights around their centres
 FREEDOM = 0.25  # nats that a degree of freedom of a split gains by chance
 WEIGHTS = (0.1, 4.0)  # least and greatest centre
-TOLERANCE = 0.01  # of the sum of losses; rows number hundreds
+TOLERANCE, FEW_ROWS = 1e-5, 1000.0  # of the mean loss, of at least so many rows
 MAX_ITERATIONS = 50
 STEP, LEAST_FALL = 0.01, 1e-4  # of gradient descent, paper 004, section 5.3.3
 LEAST_WEIGHT = 1e-6  # of gradient descent: a leaf of one row, left out, needs something to be estimated from
@@ -86,8 +86,8 @@ class HGS(Smoother):
         squared = self.loss == "squared"
         if self.solver == "gd":
             return descend(tree, squared)
-        weights = centres(tree)
-        _kernels.hgs_fit(tree.kernel_arrays, UNIFORM_ROWS, squared, SPREAD, TOLERANCE, MAX_ITERATIONS, weights)
+        weights, tolerance = centres(tree), TOLERANCE * max(float(tree.total[0]), FEW_ROWS)
+        _kernels.hgs_fit(tree.kernel_arrays, UNIFORM_ROWS, squared, SPREAD, tolerance, MAX_ITERATIONS, weights)
         return weights
 
 
