@@ -159,6 +159,8 @@ void hgs_centres(const CountTreeView& tree, const HgsChance& chance, double* out
     const int32_t parent = tree.parent[node];
     below[parent] += below[node], gain[parent] += loss, ++children[parent];
   }
+  const double whole = std::sqrt(out[0]);
+  for (size_t node = 0; node < tree.n_nodes; ++node) out[node] *= whole;
 }
 
 namespace {

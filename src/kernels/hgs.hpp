@@ -66,10 +66,12 @@ class HgsLoss {
 // The loss and its gradient for a weight of every node; those of leaves are not used, and 0 in the gradient.
 double hgs_loss(const HgsModel& model, const double* weight, double* gradient);
 
-// out[j], j inner: where the weight of j is expected before any row is left out, least .. most; leaves 0. A split
+// out[j], j inner: where the weight of j is expected before any row is left out; leaves 0. A split
 // lowers the summed log loss of its rows by G nats, of which chance[j] + freedom * (children - 1) * (values - 1) are
 // taken to be chance. With V the sum of what is left in j and below (nodes where that is negative count as unsplit) and
-// H the rows' log loss at j, R = V / H is the part that the tree below truly explains, and the weight is (1 - R) / R.
+// H the rows' log loss at j, R = V / H is the part that the tree below truly explains. With o = (1 - R) / R, least ..
+// most, the weight is o_j sqrt(o_root): where the whole tree explains nearly all, its small nodes are believed more
+// too.
 struct HgsChance {
   const double* chance;
   double freedom, least, most;

@@ -66,7 +66,7 @@ def centres(parent, counts, chance, freedom, least, most):
         gained[node] = max(0.0, gain - by_chance + sum(gained[i] for i in children))
         share = min(1.0, gained[node] / log_loss[node]) if log_loss[node] > 0 else 0.0
         out[node] = np.clip((1 - share) / share, least, most) if share > 0 else most
-    return out
+    return out * np.sqrt(out[0])
 
 
 def fit(parent, counts, centre, spread, uniform, squared=False):

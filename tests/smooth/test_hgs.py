@@ -12,7 +12,7 @@ from countwise import _kernels
 from countwise.errors import DataError
 from countwise.estimators.names import make
 from countwise.smooth import HGS, as_smoother, dense_proba
-from countwise.smooth.hgs import FREEDOM, SPREAD, UNIFORM_ROWS, WEIGHTS, centres, descend, log_choices
+from countwise.smooth.hgs import FREEDOM, ODDS, SPREAD, UNIFORM_ROWS, centres, descend, log_choices
 from countwise.tree.count_tree import single_node
 from oracle import hgs
 from oracle.count_trees import Leaves
@@ -94,14 +94,14 @@ def test_centres(seed, arity, choices):
     total = counts.sum(axis=1)
     chance = np.log([sum(min(c, n - 1) for c in choices) if choices else np.e * n for n in total])
     assert log_choices(tree) == pytest.approx(chance, rel=1e-12)
-    assert centres(tree) == pytest.approx(hgs.centres(parent, counts, chance, FREEDOM, *WEIGHTS), rel=1e-12)
+    assert centres(tree) == pytest.approx(hgs.centres(parent, counts, chance, FREEDOM, *ODDS), rel=1e-12)
 
 
 def test_centres_of_strong_and_of_chance_splits():
     strong = Leaves({(0,): (500, 0), (1,): (0, 500)}, 2)
     chance = Leaves({(0,): (3, 1), (1,): (2, 2)}, 2)
-    assert centres(strong.tree)[0] == WEIGHTS[0]
-    assert centres(chance.tree)[0] == WEIGHTS[1]
+    assert centres(strong.tree)[0] == pytest.approx(ODDS[0] ** 1.5)
+    assert centres(chance.tree)[0] == pytest.approx(ODDS[1] ** 1.5)
 
 
 def test_a_split_pays_for_the_choice():

@@ -15,7 +15,7 @@ SOLVERS = ("lbfgs", "gd")
 UNIFORM_ROWS = 1.0  # at the root, spread evenly over the values: none of them is impossible
 SPREAD = 0.5  # of log weights around their centres
 FREEDOM = 0.25  # nats that a degree of freedom of a split gains by chance
-WEIGHTS = (0.1, 4.0)  # least and greatest centre
+ODDS = (0.1, 4.0)  # least and greatest o_j, as below
 TOLERANCE, FEW_ROWS = 1e-5, 1000.0  # of the mean loss, of at least so many rows
 MAX_ITERATIONS = 50
 STEP, LEAST_FALL = 0.01, 1e-4  # of gradient descent, paper 004, section 5.3.3
@@ -35,9 +35,9 @@ class HGS(Smoother):
     counts has still chosen the splits. So the centres c_j come from what splits gain beyond chance. A split of N rows
     in C children lowers their log loss by G nats, of which log(M) + (C - 1)(K - 1) / 4 are taken to be chance: M the
     splits that the node chose among, K its values. With V_j = max(0, G_j - chance + sum of V of the children) and H_j
-    the log loss of the rows at j, R = V_j / H_j is what the tree below truly explains, and c_j = (1 - R) / R, from 0.1
-    to 4. M is the sum over columns of what ``CountTree.choices`` has, at most N - 1 each; where that is not known, and
-    for context trees, it is e N, about that of three columns of numbers.
+    the log loss of the rows at j, R_j = V_j / H_j is what the tree below truly explains. With o_j = (1 - R_j) / R_j,
+    at least 0.1 and at most 4, c_j = o_j sqrt(o_root). M is the sum over columns of what ``CountTree.choices`` has, at
+    most N - 1 each; where that is not known, and for context trees, it is e N, about that of three columns of numbers.
 
     ``precision`` is the number of rows and weights that make an estimate.
 
@@ -94,7 +94,7 @@ class HGS(Smoother):
 def centres(tree: CountTree) -> FloatArray:
     """Where the weights of inner nodes are expected before any row is left out; 0 at leaves."""
     out = np.empty(tree.n_nodes)
-    _kernels.hgs_centres(tree.kernel_arrays, log_choices(tree), FREEDOM, *WEIGHTS, out)
+    _kernels.hgs_centres(tree.kernel_arrays, log_choices(tree), FREEDOM, *ODDS, out)
     return out
 
 
