@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
     from countwise.estimators.persist import load
     from countwise.infer.explain import Explanation
-    from countwise.smooth import HDP, HLS, MLE, BDeu, HierarchicalDirichlet, Laplace, MBranch, MEstimate, Smoother
+    from countwise.smooth import HDP, HGS, HLS, MLE, BDeu, HierarchicalDirichlet, Laplace, MBranch, MEstimate, Smoother
     from countwise.structure import Structure
 
 __version__ = "0.1.0"
@@ -83,6 +83,7 @@ _HOMES = {
     "countwise.infer.explain": ["Explanation"],
     "countwise.smooth": [
         "HDP",
+        "HGS",
         "HLS",
         "MLE",
         "BDeu",
@@ -113,6 +114,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "HDP",
+    "HGS",
     "HLS",
     "MDLP",
     "MLE",

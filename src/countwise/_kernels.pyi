@@ -126,6 +126,27 @@ def hls_fit(
     absent: FloatArray,
     precision: FloatArray,
 ) -> float: ...
+def hgs_loss(tree: CountArrays, uniform: float, squared: bool, weight: FloatArray, gradient: FloatArray) -> float: ...
+def hgs_centres(
+    tree: CountArrays, chance: FloatArray, freedom: float, least: float, most: float, out: FloatArray
+) -> None: ...
+def hgs_fit(
+    tree: CountArrays,
+    uniform: float,
+    squared: bool,
+    spread: float,
+    tolerance: float,
+    max_iterations: int,
+    weight: FloatArray,
+) -> float: ...
+def hgs_smooth(
+    tree: CountArrays,
+    uniform: float,
+    weight: FloatArray,
+    cell_proba: FloatArray,
+    absent: FloatArray,
+    precision: FloatArray,
+) -> None: ...
 def hdp_gibbs(
     tree: CountArrays,
     group: IntArray,

@@ -318,6 +318,7 @@ NB_MODULE(_kernels, m) {
   bind_sampling(m);
   bind_dirichlet(m);
   bind_linear(m);
+  bind_gradient_smoothing(m);
   bind_tuning(m);
   bind_search(m);
 

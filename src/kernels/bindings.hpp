@@ -107,11 +107,12 @@ inline CountTreeArrays count_tree_arrays(const nb::tuple& t) {
 }
 
 // One for each further file of bindings.
-void bind_smoothing(nb::module_& m);  // bindings_smooth.cpp: shrinkage, HDP by variational inference
-void bind_sampling(nb::module_& m);   // bindings_sample.cpp: HDP by sampling, Stirling numbers
-void bind_dirichlet(nb::module_& m);  // bindings_dirichlet.cpp: the hierarchical Multinomial-Dirichlet model
-void bind_linear(nb::module_& m);     // bindings_linear.cpp: hierarchical linear smoothing
-void bind_tuning(nb::module_& m);     // bindings_tune.cpp: leave-one-out log loss along paths
-void bind_search(nb::module_& m);     // bindings_search.cpp: searches for parents
+void bind_smoothing(nb::module_& m);           // bindings_smooth.cpp: shrinkage, HDP by variational inference
+void bind_sampling(nb::module_& m);            // bindings_sample.cpp: HDP by sampling, Stirling numbers
+void bind_dirichlet(nb::module_& m);           // bindings_dirichlet.cpp: the hierarchical Multinomial-Dirichlet model
+void bind_linear(nb::module_& m);              // bindings_linear.cpp: hierarchical linear smoothing
+void bind_gradient_smoothing(nb::module_& m);  // bindings_hgs.cpp: hierarchical gradient smoothing
+void bind_tuning(nb::module_& m);              // bindings_tune.cpp: leave-one-out log loss along paths
+void bind_search(nb::module_& m);              // bindings_search.cpp: searches for parents
 
 }  // namespace countwise

@@ -34,8 +34,8 @@ def fit(
     smoothing: Annotated[
         str | None,
         typer.Option(
-            help="From counts to probabilities: hdp, hls, hierarchical-dirichlet, bdeu, m-branch, m, laplace, mle; "
-            "the pool takes hdp only."
+            help="From counts to probabilities: hdp, hls, hgs, hierarchical-dirichlet, bdeu, m-branch, m, laplace, "
+            "mle; the pool takes hdp only."
         ),
     ] = None,
     tune: Annotated[

@@ -79,8 +79,8 @@ class CountClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     smoothing : str or Smoother, default "hdp"
-        How counts become probabilities: "hdp", "hls", "hierarchical-dirichlet", "bdeu", "m-branch", "m", "laplace",
-        "mle", or an object such as ``HDP(tying="single")``.
+        How counts become probabilities: "hdp", "hls", "hgs", "hierarchical-dirichlet", "bdeu", "m-branch", "m",
+        "laplace", "mle", or an object such as ``HDP(tying="single")``.
     discretiser : str or Discretiser, default "mdlp"
         How numbers become bins: "mdlp", "equal-width", "equal-frequency", "k-means", "tree", or an object.
     categorical_features : "from_dtype" or sequence, default "from_dtype"

@@ -144,7 +144,7 @@ def _tree(family: Family, arity: Sequence[int], prefix: str, arrays: dict[str, A
     what = f"the tree of column {family.child} is not sound"
     require(all(a.ndim == 1 and a.dtype == TREE_TYPES[name] for name, a in own.items()), what)
     splits = (arity[-1], *(arity[p] for p in family.parents))
-    tree = CountTree(**{name: own[name] for name in TREE_ARRAYS}, arity=arity[family.child], splits=splits)
+    tree = CountTree(**{name: own[name] for name in TREE_ARRAYS}, arity=arity[family.child], splits=splits, choices=())
     branch, n_nodes, n_cells = own["branch"], tree.n_nodes, tree.n_cells
     lengths = {"branch": n_nodes, "absent": n_nodes, "cell_count": n_cells}
     lengths |= {"cell_proba": n_cells, "level_ptr": len(family.parents) + 3, "cell_ptr": n_nodes + 1}

@@ -28,6 +28,7 @@ SMOOTHINGS: Final[Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any]]]
     "gibbs": ("HDP", {"method": "gibbs"}, {"tune": None}),  # as in paper 000
     "dirichlet": ("HierarchicalDirichlet", {}, {}),
     "hls": ("HLS", {}, {}),
+    "hgs": ("HGS", {}, {}),
     "mbranch": ("MBranch", {}, {}),
     "bdeu1": ("BDeu", {"iss": 1.0}, {}),
     "bdeu10": ("BDeu", {"iss": 10.0}, {}),

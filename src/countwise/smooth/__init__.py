@@ -7,6 +7,7 @@ from countwise.smooth.diagnostics import effective_sample_size, split_rhat
 from countwise.smooth.dirichlet_posterior import DirichletPosterior
 from countwise.smooth.hdp import HDP, HDPFit
 from countwise.smooth.hdp_samplers import Sampled
+from countwise.smooth.hgs import HGS
 from countwise.smooth.hierarchical_dirichlet import HierarchicalDirichlet
 from countwise.smooth.hls import HLS
 from countwise.smooth.laplace import Laplace
@@ -23,6 +24,7 @@ SMOOTHERS: dict[str, type[Smoother]] = {
     "hierarchical-dirichlet": HierarchicalDirichlet,
     "bdeu": BDeu,
     "hls": HLS,
+    "hgs": HGS,
 }
 
 
@@ -44,6 +46,7 @@ def as_smoother(spec: str | Smoother) -> Smoother:
 
 __all__ = [
     "HDP",
+    "HGS",
     "HLS",
     "MLE",
     "SMOOTHERS",

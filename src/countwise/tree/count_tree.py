@@ -33,6 +33,7 @@ class CountTree:
     cell_count: FloatArray
     arity: int  # values that the target can take; more than a node has cells
     splits: tuple[int, ...] = ()  # values of the variable that level d branches on, d = 0 ..; () where levels have none
+    choices: tuple[int, ...] = ()  # splits that each column offered to nodes that chose theirs; () where not known
 
     @property
     def n_nodes(self) -> int:
