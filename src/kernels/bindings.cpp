@@ -320,6 +320,7 @@ NB_MODULE(_kernels, m) {
   bind_linear(m);
   bind_tuning(m);
   bind_search(m);
+  bind_growth(m);
 
   m.def(
       "softmax_rows",

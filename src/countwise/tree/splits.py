@@ -1,0 +1,124 @@
+"""How a row of codes reaches a node of a grown tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from countwise import _kernels
+from countwise.data.codec import Codec, NumberCodec
+from countwise.data.coded import CodedBatch
+from countwise.dtypes import AnyArray, FloatArray, IntArray, OffsetArray
+from countwise.tree.count_tree import CountTree
+
+UP_TO, ABOVE, MISSING = 0, 1, 2  # the branches of a number
+
+
+@dataclass(frozen=True, eq=False)
+class SplitTable:
+    """The splits of a :class:`CountTree`, node by node.
+
+    ``column[i]`` is the column that node i splits on, -1 in a leaf. A number has ``threshold[i] >= 0``: codes up to it
+    take branch 0, greater ones branch 1, and missing values, where the node met any, branch 2. A category has
+    ``threshold[i] == -1`` and a branch for each code that the node met, *missing* among them. ``branch[i]`` leads from
+    a node's parent to it, ascending among siblings. A row for which there is no branch stays where it is.
+    """
+
+    parent: IntArray
+    branch: IntArray
+    column: IntArray
+    threshold: IntArray
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes of the tree."""
+        return len(self.parent)
+
+    @property
+    def is_leaf(self) -> AnyArray:
+        """Which nodes have no children."""
+        return self.column < 0
+
+    @cached_property
+    def first_child(self) -> OffsetArray:
+        """The children of node i are ``first_child[i]:first_child[i + 1]``: siblings are adjacent, in level order."""
+        return np.searchsorted(self.parent, np.arange(self.n_nodes + 1), side="left").astype(np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return self.parent.nbytes + self.branch.nbytes + self.column.nbytes + self.threshold.nbytes
+
+    def same_as(self, other: SplitTable) -> bool:
+        """Whether every row takes the same way in both."""
+        pairs = ((self.parent, other.parent), (self.branch, other.branch), (self.column, other.column))
+        return all(np.array_equal(a, b) for a, b in (*pairs, (self.threshold, other.threshold)))
+
+    def apply(self, batch: CodedBatch, n_values: Sequence[int], threads: int = 1) -> IntArray:
+        """The deepest node that each row reaches; ``n_values`` as in :func:`number_values`."""
+        out = np.empty(batch.n_rows, np.int32)
+        arrays = (self.column, self.threshold, self.branch, self.first_child)
+        _kernels.reach_nodes(batch.codes, n_values, arrays, threads, out)
+        return out
+
+
+def number_values(codec: Codec) -> list[int]:
+    """For each column the bins of a number, 0 for a category; the code of that number is a missing value's."""
+    return [column.n_bins if isinstance(column, NumberCodec) else 0 for column in codec.columns]
+
+
+def counted(splits: SplitTable, leaf: IntArray, target: AnyArray, weights: FloatArray | None, arity: int) -> CountTree:
+    """The counts of rows that reach these nodes; a row that has not come to a leaf is left out.
+
+    Every node has to have rows, see :func:`countwise.tree.prune.without_empty`.
+    """
+    known = splits.is_leaf[leaf]
+    weights = None if weights is None else weights[known]
+    key = leaf[known].astype(np.int64) * arity + target[known]
+    keys, same = np.unique(key, return_inverse=True)
+    return _sum_up(splits, keys, np.bincount(same, weights, minlength=len(keys)), arity)
+
+
+def added(tree: CountTree, splits: SplitTable, other: CountTree) -> CountTree:
+    """The counts of both trees, which have the same splits."""
+    keys = [_leaf_cells(one, splits) for one in (tree, other)]
+    key, same = np.unique(np.concatenate([k for k, _ in keys]), return_inverse=True)
+    return _sum_up(splits, key, np.bincount(same, np.concatenate([n for _, n in keys])), tree.arity)
+
+
+def _leaf_cells(tree: CountTree, splits: SplitTable) -> tuple[OffsetArray, FloatArray]:
+    at_leaf = splits.is_leaf[tree.cell_node]
+    key = tree.cell_node[at_leaf].astype(np.int64) * tree.arity + tree.cell_value[at_leaf]
+    return key, tree.cell_count[at_leaf]
+
+
+def _sum_up(splits: SplitTable, key: OffsetArray, count: FloatArray, arity: int) -> CountTree:
+    """The tree of the counts at the leaves; ``key`` is node x arity + value, ascending."""
+    level_ptr = levels_of(splits.parent)
+    done_keys, done_counts = [], []
+    above_key, above_count = np.zeros(0, np.int64), np.zeros(0)
+    for level in range(len(level_ptr) - 2, -1, -1):
+        own = slice(*np.searchsorted(key, level_ptr[level : level + 2] * arity))
+        keys, same = np.unique(np.concatenate([key[own], above_key]), return_inverse=True)
+        counts = np.bincount(same, np.concatenate([count[own], above_count]), minlength=len(keys))
+        done_keys.append(keys)
+        done_counts.append(counts)
+        above_key, above_count = splits.parent[keys // arity].astype(np.int64) * arity + keys % arity, counts
+    keys, counts = np.concatenate(done_keys[::-1]), np.concatenate(done_counts[::-1])
+    cell_ptr = np.searchsorted(keys, np.arange(splits.n_nodes + 1, dtype=np.int64) * arity).astype(np.int64)
+    return CountTree(splits.parent, level_ptr, cell_ptr, (keys % arity).astype(np.int32), counts, arity)
+
+
+def levels_of(parent: IntArray) -> OffsetArray:
+    """``level_ptr`` of a level-ordered tree.
+
+    >>> levels_of(np.array([-1, 0, 0, 2, 2], np.int32)).tolist()
+    [0, 1, 3, 5]
+    """
+    ends = [0, 1]
+    while ends[-1] < len(parent):  # the next level are the children of this one
+        ends.append(int(np.searchsorted(parent, ends[-1], side="left")))
+    return np.array(ends, np.int64)

@@ -1,0 +1,73 @@
+// Bindings: growth of classification trees, and rows to their nodes.
+#include "bindings.hpp"
+#include "grow.hpp"
+#include "walk.hpp"
+
+namespace countwise {
+
+using namespace nb::literals;
+
+namespace {
+
+nb::tuple bind_grow_tree(const std::vector<AnyColumn>& codes, const std::vector<uint32_t>& arity,
+                         const std::vector<uint32_t>& n_values, const AnyColumn& target, uint32_t n_classes,
+                         const std::optional<In<double>>& weights, const nb::tuple& options, int n_threads) {
+  const size_t n_rows = target.shape(0);
+  const auto columns = columns_of(codes, arity, n_rows);
+  expect_size(n_values.size(), columns.size(), "one n_values per column is needed");
+  const GrowOptions own{static_cast<GrowCriterion>(nb::cast<int>(options[0])),
+                        nb::cast<double>(options[1]),
+                        nb::cast<uint32_t>(options[2]),
+                        nb::cast<uint32_t>(options[3]),
+                        nb::cast<uint64_t>(options[4]),
+                        n_threads};
+  const GrowRows rows{columns, n_values, column_of(target, n_classes), n_classes, weights_of(weights, n_rows), n_rows};
+  GrownTree tree;
+  {
+    nb::gil_scoped_release release;
+    tree = grow_tree(rows, own);
+  }
+  return nb::make_tuple(to_numpy(std::move(tree.parent)), to_numpy(std::move(tree.branch)),
+                        to_numpy(std::move(tree.column)), to_numpy(std::move(tree.low)), to_numpy(std::move(tree.high)),
+                        to_numpy(std::move(tree.level_ptr)), to_numpy(std::move(tree.cell_ptr)),
+                        to_numpy(std::move(tree.cell_value)), to_numpy(std::move(tree.cell_count)));
+}
+
+}  // namespace
+
+void bind_growth(nb::module_& m) {
+  m.def("grow_tree", &bind_grow_tree, "columns"_a, "arity"_a, "n_values"_a, "target"_a, "n_classes"_a,
+        "weights"_a.none(), "options"_a, "n_threads"_a);
+  m.def(
+      "reach_nodes",
+      [](const std::vector<AnyColumn>& codes, const std::vector<uint32_t>& n_values, const nb::tuple& splits,
+         int n_threads, Array<int32_t> out) {
+        const size_t n_rows = out.shape(0);
+        const auto columns = columns_of(codes, n_values, n_rows);  // codes of a walk need no arity
+        const auto column = nb::cast<In<int32_t>>(splits[0]), threshold = nb::cast<In<int32_t>>(splits[1]),
+                   branch = nb::cast<In<int32_t>>(splits[2]);
+        const auto first_child = nb::cast<In<int64_t>>(splits[3]);
+        expect_size(first_child.shape(0), column.shape(0) + 1, "first_child must have one entry per node and one more");
+        nb::gil_scoped_release release;
+        reach_nodes(columns, {column.data(), threshold.data(), branch.data(), first_child.data(), n_values}, n_rows,
+                    n_threads, out.data());
+      },
+      "columns"_a, "n_values"_a, "splits"_a, "n_threads"_a, "out"_a.noconvert());
+  m.def(
+      "node_proba",
+      [](const nb::tuple& tree, In<double> cell_proba, In<double> absent, const std::optional<In<double>>& base,
+         bool hierarchical, In<int32_t> nodes, int n_threads, Array<double> out) {
+        const CountTreeArrays arrays = count_tree_arrays(tree);
+        arrays.expect_cells(cell_proba.shape(0));
+        arrays.expect_nodes(absent.shape(0));
+        if (base) expect_size(base->shape(0), arrays.arity, "base must have one entry per value");
+        expect_size(out.shape(0), nodes.shape(0) * arrays.arity, "out must be nodes x values");
+        nb::gil_scoped_release release;
+        node_proba(arrays.view(), {cell_proba.data(), absent.data(), base ? base->data() : nullptr, hierarchical},
+                   nodes.data(), nodes.shape(0), n_threads, out.data());
+      },
+      "tree"_a, "cell_proba"_a, "absent"_a, "base"_a.none(), "hierarchical"_a, "nodes"_a, "n_threads"_a,
+      "out"_a.noconvert());
+}
+
+}  // namespace countwise
