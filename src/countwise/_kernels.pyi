@@ -304,9 +304,7 @@ def grow_tree(
     weights: FloatArray | None,
     options: tuple[int, float, int, int, int],
     n_threads: int,
-) -> tuple[
-    IntArray, IntArray, IntArray, IntArray, IntArray, OffsetArray, OffsetArray, IntArray, FloatArray
-]: ...
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, OffsetArray, OffsetArray, IntArray, FloatArray]: ...
 def reach_nodes(
     columns: Sequence[CodeArray],
     n_values: Sequence[int],

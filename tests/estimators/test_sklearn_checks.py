@@ -18,6 +18,8 @@ ESTIMATORS = [
     cw.AnDEClassifier(n=2),
     cw.PoolClassifier(n_members=2),
     cw.TunedKDBClassifier(),
+    cw.ProbabilityTreeClassifier(),
+    cw.ProbabilityTreeClassifier(criterion="gini", smoothing="hdp"),
     cw.NBClassifier(smoothing="m-branch", discretiser="equal-frequency"),
 ]
 

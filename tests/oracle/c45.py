@@ -1,5 +1,6 @@
 """C4.5 growth from the definitions, row by row: the slow twin of the kernel."""
 
+import itertools
 from collections import Counter
 from math import log2
 
@@ -56,7 +57,7 @@ def best_of_column(rows, codes, n_values, y, w, criterion, min_leaf):
     else:
         known = sorted({int(codes[r]) for r in rows if codes[r] < n_values})
         best = (SAME * 0, None, -1, -1)
-        for low, following in zip(known[:-1], known[1:], strict=True):
+        for low, following in itertools.pairwise(known):
             branches = split_by(rows, codes, n_values, low)
             if not enough({b: branches[b] for b in (0, 1)}, w, min_leaf):
                 continue

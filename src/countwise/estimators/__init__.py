@@ -12,6 +12,8 @@ from countwise.estimators.network import NetworkClassifier
 from countwise.estimators.pool import PoolClassifier
 from countwise.estimators.skdb import SKDBClassifier
 from countwise.estimators.tan import TANClassifier
+from countwise.estimators.tree import ProbabilityTreeClassifier
+from countwise.estimators.trees import TreeClassifier
 from countwise.estimators.tuned import TunedKDBClassifier
 
 __all__ = [
@@ -25,7 +27,9 @@ __all__ = [
     "NBClassifier",
     "NetworkClassifier",
     "PoolClassifier",
+    "ProbabilityTreeClassifier",
     "SKDBClassifier",
     "TANClassifier",
+    "TreeClassifier",
     "TunedKDBClassifier",
 ]

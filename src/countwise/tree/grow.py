@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,7 @@ from countwise.data.codec import Codec, NumberCodec
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import IntArray
 from countwise.tree.count_tree import CountTree
-from countwise.tree.splits import SplitTable, number_values
+from countwise.tree.splits import SplitTable, SplitTree, number_values
 
 CRITERIA: Final = {"gain_ratio": 0, "entropy": 1, "gini": 2}
 NO_LIMIT: Final = 2**32 - 1
@@ -35,9 +35,7 @@ class GrowthRules:
         return CRITERIA[self.criterion], float(self.min_samples_leaf), depth, features, seed
 
 
-def grow(
-    batch: CodedBatch, codec: Codec, rules: GrowthRules, seed: int = 0, threads: int = 1
-) -> tuple[CountTree, SplitTable]:
+def grow(batch: CodedBatch, codec: Codec, rules: GrowthRules, seed: int = 0, threads: int = 1) -> SplitTree:
     """A tree from rows in memory.
 
     A node is split where at least two branches keep ``min_samples_leaf`` rows and the split tells something about the
@@ -58,14 +56,14 @@ def grow(
         threads,
     )
     tree = CountTree(parent, level_ptr, cell_ptr, cell_value, cell_count, n_classes)
-    return tree, SplitTable(parent, branch, column, middle_cuts(codec, column, low, high))
+    return SplitTree(tree, SplitTable(parent, branch, column, middle_cuts(codec, column, low, high)))
 
 
 def middle_cuts(codec: Codec, column: IntArray, low: IntArray, high: IntArray) -> IntArray:
     """Of the cut points that divide a node's rows alike, ``low`` to ``high``, the one in the middle by value."""
     threshold = low.copy()
     for i in np.unique(column[low < high]):
-        cuts = codec.columns[i].cuts  # type: ignore[union-attr]
+        cuts = codec.columns[i].cuts
         at = np.flatnonzero((column == i) & (low < high))
         goal = 0.5 * cuts[low[at]] + 0.5 * cuts[high[at]]
         above = np.searchsorted(cuts, goal)  # low < above <= high
@@ -74,16 +72,20 @@ def middle_cuts(codec: Codec, column: IntArray, low: IntArray, high: IntArray) -
     return threshold
 
 
-def only_used_cuts(codec: Codec, tables: Sequence[SplitTable]) -> tuple[Codec, list[SplitTable]]:
-    """The codec with no more cut points than the splits need, and the splits in its codes."""
-    columns, thresholds = list(codec.columns), [table.threshold.copy() for table in tables]
+def only_used_cuts(codec: Codec, trees: Sequence[SplitTree]) -> tuple[Codec, list[SplitTree]]:
+    """The codec with no more cut points than the splits need, and the trees in its codes."""
+    columns, tables = list(codec.columns), [tree.splits for tree in trees]
+    thresholds = [table.threshold.copy() for table in tables]
     for i, own in enumerate(codec.columns):
         if not isinstance(own, NumberCodec) or own.n_bins == 0:
             continue
         at = [np.flatnonzero(table.column == i) for table in tables]
-        used = np.unique(np.concatenate([table.threshold[rows] for table, rows in zip(tables, at, strict=True)]))
-        for threshold, rows in zip(thresholds, at, strict=True):
-            threshold[rows] = np.searchsorted(used, threshold[rows])
+        used = np.unique(np.concatenate([table.threshold[nodes] for table, nodes in zip(tables, at, strict=True)]))
+        for threshold, nodes in zip(thresholds, at, strict=True):
+            threshold[nodes] = np.searchsorted(used, threshold[nodes])
         columns[i] = NumberCodec(own.name, own.cuts[used], len(used) + 1, own.has_missing, own.measure)
-    narrow = [SplitTable(t.parent, t.branch, t.column, own) for t, own in zip(tables, thresholds, strict=True)]
+    narrow = [
+        SplitTree(tree.counts, replace(tree.splits, threshold=threshold))
+        for tree, threshold in zip(trees, thresholds, strict=True)
+    ]
     return Codec(tuple(columns), codec.classes), narrow

@@ -14,7 +14,7 @@ from countwise.data.coded import CodedBatch
 from countwise.dtypes import AnyArray, FloatArray, IntArray, OffsetArray
 from countwise.tree.count_tree import CountTree
 
-UP_TO, ABOVE, MISSING = 0, 1, 2  # the branches of a number
+MISSING = 2  # the branch of a number; up to the threshold is 0, above it 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,28 +65,51 @@ class SplitTable:
         return out
 
 
+@dataclass(frozen=True, eq=False)
+class SplitTree:
+    """A count tree and how a row reaches its nodes: the same nodes in both."""
+
+    counts: CountTree
+    splits: SplitTable
+
+    @property
+    def n_leaves(self) -> int:
+        """Nodes without children."""
+        return int(np.count_nonzero(self.splits.is_leaf))
+
+    @property
+    def n_leaf_cells(self) -> int:
+        """Classes that occurred in all leaves."""
+        return int(np.diff(self.counts.cell_ptr)[self.splits.is_leaf].sum())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return self.counts.nbytes + self.splits.nbytes
+
+
 def number_values(codec: Codec) -> list[int]:
     """For each column the bins of a number, 0 for a category; the code of that number is a missing value's."""
     return [column.n_bins if isinstance(column, NumberCodec) else 0 for column in codec.columns]
 
 
-def counted(splits: SplitTable, leaf: IntArray, target: AnyArray, weights: FloatArray | None, arity: int) -> CountTree:
-    """The counts of rows that reach these nodes; a row that has not come to a leaf is left out.
+def counted(splits: SplitTable, node: IntArray, target: AnyArray, weights: FloatArray | None, arity: int) -> CountTree:
+    """The counts of rows that reach these nodes. A row that has not come to a leaf is left out.
 
-    Every node has to have rows, see :func:`countwise.tree.prune.without_empty`.
+    A node without rows has no cells, which smoothers do not expect: :func:`countwise.tree.prune.without_empty`.
     """
-    known = splits.is_leaf[leaf]
-    weights = None if weights is None else weights[known]
-    key = leaf[known].astype(np.int64) * arity + target[known]
-    keys, same = np.unique(key, return_inverse=True)
-    return _sum_up(splits, keys, np.bincount(same, weights, minlength=len(keys)), arity)
+    known = splits.is_leaf[node]
+    keys, same = np.unique(node[known].astype(np.int64) * arity + target[known], return_inverse=True)
+    counts = np.bincount(same, None if weights is None else weights[known], minlength=len(keys))
+    return _sum_up(splits, keys, counts.astype(np.float64), arity)
 
 
-def added(tree: CountTree, splits: SplitTable, other: CountTree) -> CountTree:
-    """The counts of both trees, which have the same splits."""
-    keys = [_leaf_cells(one, splits) for one in (tree, other)]
+def added(tree: SplitTree, other: CountTree) -> SplitTree:
+    """The counts of both, which have the same splits."""
+    keys = [_leaf_cells(one, tree.splits) for one in (tree.counts, other)]
     key, same = np.unique(np.concatenate([k for k, _ in keys]), return_inverse=True)
-    return _sum_up(splits, key, np.bincount(same, np.concatenate([n for _, n in keys])), tree.arity)
+    counts = np.bincount(same, np.concatenate([n for _, n in keys]))
+    return SplitTree(_sum_up(tree.splits, key, counts.astype(np.float64), other.arity), tree.splits)
 
 
 def _leaf_cells(tree: CountTree, splits: SplitTable) -> tuple[OffsetArray, FloatArray]:
@@ -103,7 +126,7 @@ def _sum_up(splits: SplitTable, key: OffsetArray, count: FloatArray, arity: int)
     for level in range(len(level_ptr) - 2, -1, -1):
         own = slice(*np.searchsorted(key, level_ptr[level : level + 2] * arity))
         keys, same = np.unique(np.concatenate([key[own], above_key]), return_inverse=True)
-        counts = np.bincount(same, np.concatenate([count[own], above_count]), minlength=len(keys))
+        counts = np.bincount(same, np.concatenate([count[own], above_count]), minlength=len(keys)).astype(np.float64)
         done_keys.append(keys)
         done_counts.append(counts)
         above_key, above_count = splits.parent[keys // arity].astype(np.int64) * arity + keys % arity, counts
