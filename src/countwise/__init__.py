@@ -33,12 +33,14 @@ if TYPE_CHECKING:
         KDFClassifier,
         NBClassifier,
         PoolClassifier,
+        ProbabilityForestClassifier,
         ProbabilityTreeClassifier,
         SKDBClassifier,
         TANClassifier,
         TunedKDBClassifier,
     )
     from countwise.estimators.persist import load
+    from countwise.estimators.tree_text import export_text, rules
     from countwise.infer.explain import Explanation
     from countwise.smooth import HDP, HLS, MLE, BDeu, HierarchicalDirichlet, Laplace, MBranch, MEstimate, Smoother
     from countwise.structure import Structure
@@ -74,12 +76,14 @@ _HOMES = {
         "KDFClassifier",
         "NBClassifier",
         "PoolClassifier",
+        "ProbabilityForestClassifier",
         "ProbabilityTreeClassifier",
         "SKDBClassifier",
         "TANClassifier",
         "TunedKDBClassifier",
     ],
     "countwise.estimators.persist": ["load"],
+    "countwise.estimators.tree_text": ["export_text", "rules"],
     "countwise.infer.explain": ["Explanation"],
     "countwise.smooth": [
         "HDP",
@@ -138,6 +142,7 @@ __all__ = [
     "ModelFileError",
     "NBClassifier",
     "PoolClassifier",
+    "ProbabilityForestClassifier",
     "ProbabilityTreeClassifier",
     "RandomMDLP",
     "RandomQuantiles",
@@ -151,7 +156,9 @@ __all__ = [
     "TunedKDBClassifier",
     "datasets",
     "evaluate",
+    "export_text",
     "load",
     "plots",
+    "rules",
     "scan",
 ]

@@ -20,6 +20,8 @@ ESTIMATORS = [
     cw.TunedKDBClassifier(),
     cw.ProbabilityTreeClassifier(),
     cw.ProbabilityTreeClassifier(criterion="gini", smoothing="hdp"),
+    cw.ProbabilityForestClassifier(n_estimators=3),
+    cw.ProbabilityForestClassifier(n_estimators=3, bootstrap=False, max_features=2),
     cw.NBClassifier(smoothing="m-branch", discretiser="equal-frequency"),
 ]
 

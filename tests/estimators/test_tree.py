@@ -4,7 +4,6 @@ import itertools
 import pickle
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -17,6 +16,7 @@ from countwise.smooth import SMOOTHERS, dense_proba
 from countwise.tree.splits import number_values
 from oracle import c45
 from oracle.altered_files import load_altered
+from oracle.grown import NEW, X, Y, assert_same, way_of
 
 MODELS = {
     "tree": cw.ProbabilityTreeClassifier,
@@ -29,53 +29,6 @@ each_model = pytest.mark.parametrize("name", list(MODELS))
 def batches_stay_as_they_come(monkeypatch):
     """A scan joins small batches of codes: not here, where batches are the point."""
     monkeypatch.setattr("countwise.data.coded.CODED_BYTES", 1)
-
-
-def frame(n_rows=300, seed=0):
-    """Numbers and words that tell something about the class, with gaps."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n_rows)
-    columns = {
-        "size": np.where(rng.random(n_rows) < 0.1, np.nan, np.round(rng.normal(size=n_rows) + y, 2)),
-        "age": np.round(rng.normal(size=n_rows) - y, 1),
-        "word": np.where(rng.random(n_rows) < 0.5, y, rng.integers(4, size=n_rows)).astype(str).astype(object),
-        "other": rng.choice(["u", "v", None], n_rows),
-    }
-    return pd.DataFrame(columns), np.array(["no", "maybe", "yes"], dtype=object)[y]
-
-
-X, Y = frame()
-NEW = frame(40, 1)[0].assign(word=["new", "1", None, "2"] * 10, age=[np.nan, 0.5] * 20)
-
-
-def way_of(model, row):
-    """Nodes from the root to where a row ends, by the values themselves."""
-    node, way, tree = 0, [0], model.splits_
-    while tree.column[node] >= 0:
-        column = model.codec_.columns[tree.column[node]]
-        value = row[column.name]
-        gap = value is None or value != value
-        if tree.threshold[node] >= 0:
-            branch = 2 if gap else int(value > column.cuts[tree.threshold[node]])
-        else:
-            known = column.categories.to_pylist()
-            branch = len(known) if gap else known.index(value) if value in known else -1
-        children = [i for i in np.flatnonzero(tree.parent == node) if tree.branch[i] == branch]
-        if not children:
-            return way
-        (node,) = children
-        way.append(node)
-    return way
-
-
-def assert_same(a, b):
-    assert a.codec_.same_as(b.codec_)
-    assert np.array_equal(a.class_counts_, b.class_counts_)
-    for s, t in zip(a.trees_, b.trees_, strict=True):
-        assert s.splits.same_as(t.splits)
-        for name in ("cell_ptr", "cell_value", "cell_count", "level_ptr"):
-            assert np.array_equal(getattr(s.counts, name), getattr(t.counts, name)), name
-    assert np.array_equal(a.predict_proba(NEW), b.predict_proba(NEW))
 
 
 @each_model

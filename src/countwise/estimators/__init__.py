@@ -4,6 +4,7 @@ from countwise.estimators.ande import AnDEClassifier
 from countwise.estimators.base import CountClassifier
 from countwise.estimators.ensemble import EnsembleClassifier
 from countwise.estimators.eskdb import ESKDBClassifier
+from countwise.estimators.forest import ProbabilityForestClassifier
 from countwise.estimators.given import BNClassifier
 from countwise.estimators.kdb import KDBClassifier
 from countwise.estimators.kdf import KDFClassifier
@@ -27,6 +28,7 @@ __all__ = [
     "NBClassifier",
     "NetworkClassifier",
     "PoolClassifier",
+    "ProbabilityForestClassifier",
     "ProbabilityTreeClassifier",
     "SKDBClassifier",
     "TANClassifier",

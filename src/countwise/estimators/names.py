@@ -20,6 +20,7 @@ NETWORKS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "aode": ("AnDEClassifier", {"n": 1}),
     "a2de": ("AnDEClassifier", {"n": 2}),
     "tree": ("ProbabilityTreeClassifier", {}),
+    "forest": ("ProbabilityForestClassifier", {}),
     "c45": ("ProbabilityTreeClassifier", {}),  # as the tables of paper 004 call it
 }
 

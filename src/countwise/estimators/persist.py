@@ -29,6 +29,7 @@ from countwise.estimators.file_parts import (
     structure_out,
     vector,
 )
+from countwise.estimators.forest import ProbabilityForestClassifier
 from countwise.estimators.given import BNClassifier
 from countwise.estimators.kdb import KDBClassifier
 from countwise.estimators.kdf import KDFClassifier
@@ -61,6 +62,7 @@ MODELS: dict[str, type[CountClassifier]] = {
         KDFClassifier,
         AnDEClassifier,
         ProbabilityTreeClassifier,
+        ProbabilityForestClassifier,
     )
 }
 LEARNED = (
@@ -69,6 +71,7 @@ LEARNED = (
     "n_passes_",
     "rank_error_",
     "n_features_in_",
+    "oob_score_",
 )  # plain numbers, where present
 
 

@@ -50,8 +50,8 @@ class ProbabilityTreeClassifier(TreeClassifier):
     def __init__(self, **shared: Any) -> None:
         super().__init__(**shared)
 
-    def _grow(self, batch: CodedBatch, codec: Codec, plan: Plan) -> tuple[list[SplitTree], dict[str, Any]]:
-        return [grow(batch, codec, self._rules(), plan.seed, plan.threads)], {}
+    def _grow(self, batch: CodedBatch, codec: Codec, plan: Plan) -> list[SplitTree]:
+        return [grow(batch, codec, self._rules(), plan.seed, plan.threads)]
 
     def apply(self, X: Any) -> IntArray:
         """The node of ``tree_`` that each row reaches: a leaf, or the last node that has met the row's values."""

@@ -68,8 +68,12 @@ class TreeClassifier(CountClassifier):
     trees_: list[SplitTree]
 
     @abstractmethod
-    def _grow(self, batch: CodedBatch, codec: Codec, plan: Plan) -> tuple[list[SplitTree], dict[str, Any]]:
-        """Trees from rows in memory, and attributes to set."""
+    def _grow(self, batch: CodedBatch, codec: Codec, plan: Plan) -> list[SplitTree]:
+        """Trees from rows in memory."""
+
+    def _judge(self, batch: CodedBatch, compiled: TreeMean, plan: Plan) -> dict[str, Any]:
+        """Attributes to set from what the trees say of the rows that they were grown from."""
+        return {}
 
     def _check_params(self) -> None:
         if self.criterion not in CRITERIA:
@@ -97,13 +101,15 @@ class TreeClassifier(CountClassifier):
         data = coded_data(source, codec, target, schema.n_rows, plan.threads)
         batch = rows_of(data, plan.memory)
         assert batch.target is not None
-        trees, attributes = self._grow(batch, codec, plan)
+        trees = self._grow(batch, codec, plan)
         self.codec_, self.trees_ = only_used_cuts(codec, trees)
         self.classes_, self.smoother_ = codec.classes, plan.smoother
         self.class_counts_ = np.bincount(batch.target, batch.weights, minlength=len(codec.classes)).astype(np.float64)
         self.n_passes_, self.rank_error_ = data.n_passes, schema.rank_error
-        self._derived = Derived(smooth_trees(self.trees_, plan.smoother, plan.seed, plan.threads))
-        for name, value in attributes.items():
+        smoothed = smooth_trees(self.trees_, plan.smoother, plan.seed, plan.threads)
+        self._derived = Derived(smoothed)
+        compiled = TreeMean(trees, smoothed, number_values(codec), plan.threads)
+        for name, value in self._judge(batch, compiled, plan).items():
             setattr(self, name, value)
 
     def _add_counts(self, batch: CodedBatch, threads: int) -> None:
