@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from countwise.infer.explain import Explanation
     from countwise.smooth import HDP, HLS, MLE, BDeu, HierarchicalDirichlet, Laplace, MBranch, MEstimate, Smoother
     from countwise.structure import Structure
+    from countwise.tree.prune import CostComplexity, Pessimistic, ReducedError
 
 __version__ = "0.1.0"
 
@@ -97,6 +98,7 @@ _HOMES = {
         "Smoother",
     ],
     "countwise.structure": ["Structure"],
+    "countwise.tree.prune": ["CostComplexity", "Pessimistic", "ReducedError"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -124,6 +126,7 @@ __all__ = [
     "BDeu",
     "BNClassifier",
     "ColumnTypeError",
+    "CostComplexity",
     "CountwiseError",
     "DataError",
     "ESKDBClassifier",
@@ -141,11 +144,13 @@ __all__ = [
     "MemoryLimitError",
     "ModelFileError",
     "NBClassifier",
+    "Pessimistic",
     "PoolClassifier",
     "ProbabilityForestClassifier",
     "ProbabilityTreeClassifier",
     "RandomMDLP",
     "RandomQuantiles",
+    "ReducedError",
     "SKDBClassifier",
     "Smoother",
     "Source",

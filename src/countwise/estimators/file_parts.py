@@ -17,11 +17,12 @@ from countwise.smooth import SMOOTHERS, Smoothed, Smoother
 from countwise.structure import Structure
 from countwise.tree.context import ContextTree, Family
 from countwise.tree.count_tree import CountTree
+from countwise.tree.prune import PRUNERS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PARTS = {c.__name__: c for c in (*SMOOTHERS.values(), *DISCRETISERS.values())}  # parameters that are objects
+PARTS = {c.__name__: c for c in (*SMOOTHERS.values(), *DISCRETISERS.values(), *PRUNERS.values())}  # that are objects
 TREE_TYPES = {
     "parent": np.int32,
     "level_ptr": np.int64,

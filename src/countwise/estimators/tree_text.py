@@ -35,10 +35,11 @@ def export_text(model: TreeClassifier, tree: int = 0, max_depth: int | None = No
     --------
     >>> import countwise as cw
     >>> X, y = cw.datasets.load("iris")
-    >>> print(cw.export_text(cw.ProbabilityTreeClassifier(max_depth=2).fit(X, y)))
+    >>> model = cw.ProbabilityTreeClassifier(max_depth=2, smoothing="m-branch").fit(X, y)
+    >>> print(cw.export_text(model))
     all: 150 rows, setosa 0.33, versicolor 0.33, virginica 0.33
     |-- petal width (cm) <= 0.8: 50 rows, setosa 0.95, versicolor 0.02, virginica 0.02
-    |-- petal width (cm) > 0.8: 100 rows, versicolor 0.45, virginica 0.45, setosa 0.10
+    |-- petal width (cm) > 0.8: 100 rows, versicolor 0.46, virginica 0.46, setosa 0.07
     |   |-- petal width (cm) <= 1.75: 54 rows, versicolor 0.88, virginica 0.12, setosa 0.01
     |   |-- petal width (cm) > 1.75: 46 rows, virginica 0.94, versicolor 0.06, setosa 0.01
 
@@ -67,7 +68,7 @@ def rules(model: TreeClassifier, tree: int = 0) -> pa.Table:
     >>> table = cw.rules(cw.ProbabilityTreeClassifier(max_depth=2).fit(X, y))
     >>> table.column_names
     ['rule', 'rows', 'prediction', 'p_setosa', 'p_versicolor', 'p_virginica']
-    >>> table["rule"].to_pylist()[1]
+    >>> table["rule"].to_pylist()[0]
     'petal width (cm) > 0.8 and petal width (cm) <= 1.75'
     """
     import pyarrow as pa

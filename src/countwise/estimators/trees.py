@@ -47,6 +47,9 @@ class TreeClassifier(CountClassifier):
         Rows (weight) that at least two branches of a split must have.
     max_depth : int or None
         Most splits between the root and a leaf.
+    curtail : float, default 0
+        A node of fewer rows (weight) does not answer: its nearest ancestor with as many does (paper 004, section
+        3.2.3.2, where 100 to 400 is advised).
 
     """
 
@@ -56,6 +59,7 @@ class TreeClassifier(CountClassifier):
         criterion: str = "gain_ratio",
         min_samples_leaf: float = 2,
         max_depth: int | None = None,
+        curtail: float = 0,
         smoothing: str | Smoother = DEFAULT_SMOOTHING,
         discretiser: str | Discretiser = "every-value",
         **shared: Any,
@@ -64,6 +68,7 @@ class TreeClassifier(CountClassifier):
         self.criterion = criterion
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
+        self.curtail = curtail
 
     trees_: list[SplitTree]
 
@@ -83,6 +88,8 @@ class TreeClassifier(CountClassifier):
             raise DataError(f"min_samples_leaf must be a number > 0, got {least!r}")
         if self.max_depth is not None:
             check_whole("max_depth", self.max_depth, 0)
+        if not isinstance(self.curtail, Real) or not 0 <= self.curtail < np.inf:
+            raise DataError(f"curtail must be a number >= 0, got {self.curtail!r}")
 
     def _plan(self, partial: bool) -> Plan:
         plan = super()._plan(partial)
@@ -108,7 +115,7 @@ class TreeClassifier(CountClassifier):
         self.n_passes_, self.rank_error_ = data.n_passes, schema.rank_error
         smoothed = smooth_trees(self.trees_, plan.smoother, plan.seed, plan.threads)
         self._derived = Derived(smoothed)
-        compiled = TreeMean(trees, smoothed, number_values(codec), plan.threads)
+        compiled = TreeMean(trees, smoothed, number_values(codec), self.curtail, plan.threads)
         for name, value in self._judge(batch, compiled, plan).items():
             setattr(self, name, value)
 
@@ -154,7 +161,7 @@ class TreeClassifier(CountClassifier):
         parameters = self._parameters
         if self._derived.compiled is None:
             n_values = number_values(self.codec_)
-            self._derived.compiled = TreeMean(self.trees_, parameters, n_values, n_threads(self.n_jobs))
+            self._derived.compiled = TreeMean(self.trees_, parameters, n_values, self.curtail, n_threads(self.n_jobs))
         return self._derived.compiled
 
     @property

@@ -14,6 +14,7 @@ from countwise.infer.chunks import in_chunks
 from countwise.infer.interval import around
 from countwise.infer.path import path_integrals, spread_remainder
 from countwise.smooth import Smoothed
+from countwise.tree.count_tree import CountTree
 from countwise.tree.splits import SplitTree
 
 TABLE_VALUES = 2**22  # nodes x classes that are written out once; beyond, those that a batch meets
@@ -22,12 +23,21 @@ LEAST_SHAPE = 1e-9  # of a Beta distribution: its limits are those of 0 and 1 al
 
 
 class TreeMean:
-    """Compiled trees of one codec; P(y | x) is the mean of theirs. ``n_values`` as in :func:`number_values`."""
+    """Compiled trees of one codec; P(y | x) is the mean of theirs. ``n_values`` as in :func:`number_values`.
+
+    Nodes of a weight below ``least_rows`` do not answer: their nearest ancestor does that has it, or the root.
+    """
 
     def __init__(
-        self, trees: Sequence[SplitTree], smoothed: Sequence[Smoothed], n_values: Sequence[int], threads: int = 1
+        self,
+        trees: Sequence[SplitTree],
+        smoothed: Sequence[Smoothed],
+        n_values: Sequence[int],
+        least_rows: float = 0.0,
+        threads: int = 1,
     ) -> None:
         self.trees, self.smoothed, self.n_values = list(trees), list(smoothed), list(n_values)
+        self.answers = [_answers(tree.counts, least_rows) if least_rows > 0 else None for tree in trees]
         self.n_classes = trees[0].counts.arity
         self.tables = [
             self._written_out(t, np.arange(tree.counts.n_nodes, dtype=np.int32), threads)
@@ -40,8 +50,9 @@ class TreeMean:
         self.intercept = np.log(np.exp(self.start).mean(axis=0))
 
     def apply(self, batch: CodedBatch, t: int, threads: int = 1) -> IntArray:
-        """The node of tree ``t`` that each row reaches."""
-        return self.trees[t].splits.apply(batch, self.n_values, threads)
+        """The node of tree ``t`` that answers for each row."""
+        nodes, answers = self.trees[t].splits.apply(batch, self.n_values, threads), self.answers[t]
+        return nodes if answers is None else answers[nodes]
 
     def node_proba(self, t: int, nodes: IntArray, threads: int = 1) -> FloatArray:
         """The probabilities of nodes of tree ``t``, nodes x classes."""
@@ -130,3 +141,13 @@ class TreeMean:
             tails = ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
             total += around(np.stack([betaincinv(a, b, tail) for tail in tails], axis=2), p)[same]
         return around(total / len(self.trees), self.proba(batch, threads))
+
+
+def _answers(tree: CountTree, least_rows: float) -> IntArray:
+    """For each node itself or its nearest ancestor of at least this weight; the root if there is none."""
+    answers = np.arange(tree.n_nodes, dtype=np.int32)
+    for level in range(1, tree.n_levels):
+        nodes = slice(int(tree.level_ptr[level]), int(tree.level_ptr[level + 1]))
+        few = tree.total[nodes] < least_rows
+        answers[nodes] = np.where(few, answers[tree.parent[nodes]], answers[nodes])
+    return answers

@@ -96,7 +96,7 @@ def number_values(codec: Codec) -> list[int]:
 def counted(splits: SplitTable, node: IntArray, target: AnyArray, weights: FloatArray | None, arity: int) -> CountTree:
     """The counts of rows that reach these nodes. A row that has not come to a leaf is left out.
 
-    A node without rows has no cells, which smoothers do not expect: :func:`countwise.tree.prune.without_empty`.
+    A node without rows has no cells, which smoothers do not expect: :func:`countwise.tree.prune.base.subtree`.
     """
     known = splits.is_leaf[node]
     keys, same = np.unique(node[known].astype(np.int64) * arity + target[known], return_inverse=True)
