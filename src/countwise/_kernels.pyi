@@ -305,6 +305,16 @@ def grow_tree(
     options: tuple[int, float, int, int, int],
     n_threads: int,
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, OffsetArray, OffsetArray, IntArray, FloatArray]: ...
+def choose_splits(
+    tables: Sequence[FloatArray],
+    arity: Sequence[int],
+    n_values: Sequence[int],
+    n_classes: int,
+    options: tuple[int, float, float, bool, int],
+    column: IntArray,
+    low: IntArray,
+    high: IntArray,
+) -> None: ...
 def reach_nodes(
     columns: Sequence[CodeArray],
     n_values: Sequence[int],

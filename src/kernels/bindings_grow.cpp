@@ -1,6 +1,7 @@
 // Bindings: growth of classification trees, and rows to their nodes.
 #include "bindings.hpp"
 #include "grow.hpp"
+#include "grow_choice.hpp"
 #include "walk.hpp"
 
 namespace countwise {
@@ -33,9 +34,33 @@ nb::tuple bind_grow_tree(const std::vector<AnyColumn>& codes, const std::vector<
                         to_numpy(std::move(tree.cell_value)), to_numpy(std::move(tree.cell_count)));
 }
 
+void bind_choose_splits(const std::vector<In<double>>& arrays, const std::vector<uint32_t>& arity,
+                        const std::vector<uint32_t>& n_values, uint32_t n_classes, const nb::tuple& options,
+                        Array<int32_t> column, Array<int32_t> low, Array<int32_t> high) {
+  const size_t n_nodes = column.shape(0);
+  expect_size(arity.size(), arrays.size(), "one arity per table is needed");
+  expect_size(n_values.size(), arrays.size(), "one n_values per table is needed");
+  expect_size(low.shape(0), n_nodes, "low differs in length from column");
+  expect_size(high.shape(0), n_nodes, "high differs in length from column");
+  std::vector<const double*> tables;
+  for (size_t c = 0; c < arrays.size(); ++c) {
+    expect_size(arrays[c].shape(0), n_nodes * arity[c] * n_classes, "a table must be nodes x codes x classes");
+    tables.push_back(arrays[c].data());
+  }
+  const auto criterion = static_cast<GrowCriterion>(nb::cast<int>(options[0]));
+  const double min_leaf = nb::cast<double>(options[1]), total = nb::cast<double>(options[2]);
+  const bool whole = nb::cast<bool>(options[3]);
+  const int n_threads = nb::cast<int>(options[4]);
+  nb::gil_scoped_release release;
+  choose_splits({tables, arity, n_values, n_classes, n_nodes, total, whole}, criterion, min_leaf, n_threads,
+                {column.data(), low.data(), high.data()});
+}
+
 }  // namespace
 
 void bind_growth(nb::module_& m) {
+  m.def("choose_splits", &bind_choose_splits, "tables"_a, "arity"_a, "n_values"_a, "n_classes"_a, "options"_a,
+        "column"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert());
   m.def("grow_tree", &bind_grow_tree, "columns"_a, "arity"_a, "n_values"_a, "target"_a, "n_classes"_a,
         "weights"_a.none(), "options"_a, "n_threads"_a);
   m.def(

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "grow_choice.hpp"
 #include "grow_node.hpp"
 #include "random.hpp"
 
@@ -128,7 +129,7 @@ class Grower {
       });
     else
       for (size_t at = 0; at < columns.size(); ++at) look(at, scratch.column);
-    const int best = best_column(found, static_cast<double>(own.total));
+    const int best = best_column(found, options_.criterion, static_cast<double>(own.total));
     if (best < 0) return split;
     split.column = static_cast<int32_t>(columns[best]);
     split.low = found[best].low;
@@ -153,33 +154,6 @@ class Grower {
       n_seen += own.n_codes > 1;
       any |= own.gain > 0;
     }
-  }
-
-  // The greatest gain; by ratio, the greatest ratio among those of at least average gain. The first of equals.
-  int best_column(const std::vector<ColumnSplit>& found, double total) const {
-    const bool by_ratio = options_.criterion == GrowCriterion::kGainRatio;
-    const double same = kSameGain * total;
-    std::vector<double> gains(found.size());
-    double sum = 0;
-    size_t n_gains = 0;
-    for (size_t i = 0; i < found.size(); ++i) {
-      gains[i] = found[i].gain;
-      // A threshold must pay for its choice among those of the node: Quinlan (1996), log2(thresholds) / rows.
-      if (by_ratio && found[i].n_known > 2 && gains[i] > 0) gains[i] -= std::log2(found[i].n_known - 1.0);
-      if (gains[i] <= same) continue;
-      sum += gains[i];
-      ++n_gains;
-    }
-    int best = -1;
-    double best_score = 0;
-    for (size_t i = 0; i < found.size(); ++i) {
-      if (gains[i] <= same || (by_ratio && gains[i] < sum / static_cast<double>(n_gains) - same)) continue;
-      const double score = by_ratio ? gains[i] / found[i].info : gains[i] / total;
-      if (score <= best_score + kSameGain) continue;
-      best_score = score;
-      best = static_cast<int>(i);
-    }
-    return best;
   }
 
   // A column of one code here has one below.

@@ -16,7 +16,7 @@ from countwise.smooth import SMOOTHERS, dense_proba
 from countwise.tree.splits import number_values
 from oracle import c45
 from oracle.altered_files import load_altered
-from oracle.grown import NEW, X, Y, assert_same, way_of
+from oracle.grown import NEW, X, Y, assert_same, frame, way_of
 
 MODELS = {
     "tree": cw.ProbabilityTreeClassifier,
@@ -138,10 +138,32 @@ def test_batches(name, size):
     assert streamed.n_passes_ == 1
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("max_memory", [12_000, 20_000, 50_000])
+@pytest.mark.parametrize("params", [{}, {"criterion": "gini"}, {"criterion": "entropy", "max_depth": 3}], ids=repr)
+def test_rows_that_do_not_fit_are_read_again(params, max_memory, weighted):
+    """Few nodes at a time by counts, then few by their rows: the tree is that of all rows in memory."""
+    big, labels = frame(2000, 3)
+    weights = np.random.default_rng(0).integers(1, 4, 2000) if weighted else np.ones(2000)
+    table = big.round(1).assign(target=labels, **({"weight": weights} if weighted else {}))
+    parts = [table.iloc[start : start + 300] for start in range(0, len(table), 300)]
+    model = cw.ProbabilityTreeClassifier(max_memory=max_memory, **params)
+    with pytest.warns(ResourceWarning, match="several passes"):
+        model.fit(cw.StreamSource(parts, target="target", weight="weight" if weighted else None))
+    assert_same(model, cw.ProbabilityTreeClassifier(**params).fit(big.round(1), labels, sample_weight=weights))
+    assert model.n_passes_ > (2 if max_memory == 50_000 else 4)
+
+
 def test_a_scan_that_does_not_fit_is_refused():
-    table = X.assign(target=Y)
-    with pytest.raises(MemoryLimitError, match="codes of all rows"):
-        cw.ProbabilityTreeClassifier(max_memory=1000).fit(cw.StreamSource([table], target="target"))
+    source = cw.StreamSource([X.assign(target=Y)], target="target")
+    with (
+        pytest.warns(ResourceWarning, match="several passes"),
+        pytest.raises(MemoryLimitError, match="counts of one node take"),
+    ):
+        cw.ProbabilityTreeClassifier(max_memory=1000).fit(source)
+    for model in (cw.ProbabilityForestClassifier(), cw.ProbabilityTreeClassifier(pruning="pessimistic")):
+        with pytest.raises(MemoryLimitError, match="codes of all rows"):
+            model.set_params(max_memory=1000).fit(source)
 
 
 @each_model

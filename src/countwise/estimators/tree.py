@@ -13,6 +13,7 @@ from countwise.errors import DataError
 from countwise.estimators.learn import Plan
 from countwise.estimators.trees import TreeClassifier
 from countwise.tree.count_tree import CountTree
+from countwise.tree.grow_passes import Passes
 from countwise.tree.prune import Growth, Pruner, as_pruner, validated
 from countwise.tree.splits import SplitTable, SplitTree
 
@@ -71,6 +72,11 @@ class ProbabilityTreeClassifier(TreeClassifier):
         if self.validation:
             return [validated(growth)]
         return [growth.grow() if pruner is None else pruner.prune(growth)]
+
+    def _grow_in_passes(self, passes: Passes) -> SplitTree:
+        if self.validation or self.pruning is not None:
+            return super()._grow_in_passes(passes)
+        return passes.grow()
 
     def apply(self, X: Any) -> IntArray:
         """The node of ``tree_`` that each row reaches: a leaf, or the last node that has met the row's values."""

@@ -12,11 +12,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from countwise.data.codec import Codec
-from countwise.data.coded import CodedBatch, CodedData, MemoryCodes, joined
+from countwise.data.coded import CodedBatch, CodedData, joined
 from countwise.data.discretise import Discretiser
 from countwise.data.schema import learn_schema
 from countwise.data.source import Source
-from countwise.dtypes import AnyArray, IntArray, code_dtype
+from countwise.dtypes import AnyArray, FloatArray, IntArray, code_dtype
 from countwise.errors import DataError, MemoryLimitError, size_text
 from countwise.estimators.base import CountClassifier, Derived
 from countwise.estimators.door import check_classes, check_whole, seed_of
@@ -26,6 +26,7 @@ from countwise.parallel import n_threads, thread_map
 from countwise.progress import progress_bar
 from countwise.smooth import Smoothed, Smoother
 from countwise.tree.grow import CRITERIA, GrowthRules, only_used_cuts
+from countwise.tree.grow_passes import Passes
 from countwise.tree.splits import SplitTree, added, counted, number_values
 
 DEFAULT_SMOOTHING = "m-branch"
@@ -106,18 +107,33 @@ class TreeClassifier(CountClassifier):
         check_classes(codec.classes)
         target = schema.target if labels is None else None
         data = coded_data(source, codec, target, schema.n_rows, plan.threads)
-        batch = rows_of(data, plan.memory)
-        assert batch.target is not None
-        trees = self._grow(batch, codec, plan)
+        need = growth_bytes(data)
+        if data.n_rows * need > plan.memory and not source.in_memory:
+            batch, trees = (
+                None,
+                [self._grow_in_passes(Passes(data, codec, self._rules(), need, plan.memory, plan.threads))],
+            )
+        else:
+            batch = rows_of(data)
+            trees = self._grow(batch, codec, plan)
         self.codec_, self.trees_ = only_used_cuts(codec, trees)
         self.classes_, self.smoother_ = codec.classes, plan.smoother
-        self.class_counts_ = np.bincount(batch.target, batch.weights, minlength=len(codec.classes)).astype(np.float64)
+        self.class_counts_ = _class_counts(batch, trees[0], len(codec.classes))
         self.n_passes_, self.rank_error_ = data.n_passes, schema.rank_error
         smoothed = smooth_trees(self.trees_, plan.smoother, plan.seed, plan.threads)
         self._derived = Derived(smoothed)
-        compiled = TreeMean(trees, smoothed, number_values(codec), self.curtail, plan.threads)
-        for name, value in self._judge(batch, compiled, plan).items():
-            setattr(self, name, value)
+        if batch is not None:
+            compiled = TreeMean(trees, smoothed, number_values(codec), self.curtail, plan.threads)
+            for name, value in self._judge(batch, compiled, plan).items():
+                setattr(self, name, value)
+
+    def _grow_in_passes(self, passes: Passes) -> SplitTree:
+        """A tree from more rows than fit into memory."""
+        raise MemoryLimitError(
+            f"{type(self).__name__} grows from the codes of all rows, "
+            f"{size_text(passes.data.n_rows * passes.row_bytes)}, more than max_memory = "
+            f"{size_text(passes.max_memory)}; use fewer rows or columns, or raise max_memory"
+        )
 
     def _add_counts(self, batch: CodedBatch, threads: int) -> None:
         n_values, n_classes = number_values(self.codec_), len(self.classes_)
@@ -178,19 +194,24 @@ class TreeClassifier(CountClassifier):
         return np.concatenate(parts) if parts else np.empty((0, len(self.trees_)), np.int32)
 
 
-def rows_of(data: CodedData, max_memory: int) -> CodedBatch:
-    """All rows as codes. A scan is read once; codes of one or two bytes may fit where the table does not."""
-    if isinstance(data, MemoryCodes):
-        data.n_passes += 1
-        return data.batch
-    widths = sum(code_dtype(arity).itemsize for arity in [*data.arity, data.n_classes]) + 8 * data.weighted
-    need = data.n_rows * (widths + ROW_BYTES)
-    if need > max_memory:
-        raise MemoryLimitError(
-            f"a tree is grown from the codes of all rows, {size_text(need)}, more than max_memory = "
-            f"{size_text(max_memory)}; use fewer rows or columns, or raise max_memory"
-        )
+def growth_bytes(data: CodedData) -> int:
+    """Memory of a row while a tree is grown; codes of one or two bytes may fit where the table does not."""
+    return sum(code_dtype(arity).itemsize for arity in [*data.arity, data.n_classes]) + 8 * data.weighted + ROW_BYTES
+
+
+def rows_of(data: CodedData) -> CodedBatch:
+    """All rows as codes."""
     return joined(list(data.batches("reading codes")))
+
+
+def _class_counts(batch: CodedBatch | None, tree: SplitTree, n_classes: int) -> FloatArray:
+    """Rows (weight) of each class; those of the root where all rows were counted there."""
+    if batch is None:
+        cells = slice(0, int(tree.counts.cell_ptr[1]))
+        counts = np.bincount(tree.counts.cell_value[cells], tree.counts.cell_count[cells], minlength=n_classes)
+        return counts.astype(np.float64)
+    assert batch.target is not None
+    return np.bincount(batch.target, batch.weights, minlength=n_classes).astype(np.float64)
 
 
 def smooth_trees(trees: Sequence[SplitTree], smoother: Smoother, seed: int, threads: int) -> list[Smoothed]:
