@@ -318,7 +318,7 @@ def choose_splits(
 def reach_nodes(
     columns: Sequence[CodeArray],
     n_values: Sequence[int],
-    splits: tuple[IntArray, IntArray, IntArray, OffsetArray],
+    splits: tuple[IntArray, IntArray],
     n_threads: int,
     out: IntArray,
 ) -> None: ...

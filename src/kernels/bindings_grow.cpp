@@ -69,12 +69,10 @@ void bind_growth(nb::module_& m) {
          int n_threads, Array<int32_t> out) {
         const size_t n_rows = out.shape(0);
         const auto columns = columns_of(codes, n_values, n_rows);  // codes of a walk need no arity
-        const auto column = nb::cast<In<int32_t>>(splits[0]), threshold = nb::cast<In<int32_t>>(splits[1]),
-                   branch = nb::cast<In<int32_t>>(splits[2]);
-        const auto first_child = nb::cast<In<int64_t>>(splits[3]);
-        expect_size(first_child.shape(0), column.shape(0) + 1, "first_child must have one entry per node and one more");
+        const auto nodes = nb::cast<In<int32_t>>(splits[0]), branch = nb::cast<In<int32_t>>(splits[1]);
+        expect_size(nodes.shape(0), 4 * branch.shape(0), "nodes must have four numbers for each node");
         nb::gil_scoped_release release;
-        reach_nodes(columns, {column.data(), threshold.data(), branch.data(), first_child.data(), n_values}, n_rows,
+        reach_nodes(columns, {reinterpret_cast<const WalkNode*>(nodes.data()), branch.data(), n_values}, n_rows,
                     n_threads, out.data());
       },
       "columns"_a, "n_values"_a, "splits"_a, "n_threads"_a, "out"_a.noconvert());

@@ -7,15 +7,17 @@ namespace {
 
 constexpr size_t kRowsPerTask = 4096;
 constexpr size_t kNodesPerTask = 256;
+constexpr size_t kAbreast = 16;
 
-CW_INLINE int32_t child_of(const SplitView& splits, int32_t node, uint32_t code) {
-  const int64_t begin = splits.first_child[node], end = splits.first_child[node + 1];
-  const int32_t column = splits.column[node], threshold = splits.threshold[node];
-  int32_t want = static_cast<int32_t>(code);
-  if (threshold >= 0) want = code >= splits.n_values[column] ? 2 : want > threshold;
-  if (want < end - begin && splits.branch[begin + want] == want) return static_cast<int32_t>(begin + want);
-  const int32_t* at = std::lower_bound(splits.branch + begin, splits.branch + end, want);
-  return at != splits.branch + end && *at == want ? static_cast<int32_t>(at - splits.branch) : -1;
+// The node itself where there is no branch for the code.
+CW_INLINE int32_t next_node(const SplitView& splits, int32_t at, uint32_t code) {
+  const WalkNode& node = splits.nodes[at];
+  auto want = static_cast<int32_t>(code);
+  if (node.threshold >= 0) want = code >= splits.n_values[node.column] ? 2 : want > node.threshold;
+  if (node.n_children >= 0) return want < node.n_children ? node.first_child + want : at;
+  const int32_t *begin = splits.branch + node.first_child, *end = begin - node.n_children;
+  const int32_t* found = std::lower_bound(begin, end, want);
+  return found != end && *found == want ? static_cast<int32_t>(found - splits.branch) : at;
 }
 
 }  // namespace
@@ -24,14 +26,21 @@ void reach_nodes(const std::vector<Column>& columns, const SplitView& splits, si
                  int32_t* out) {
   parallel_for((n_rows + kRowsPerTask - 1) / kRowsPerTask, n_threads, [&](size_t task) {
     const size_t end = std::min(n_rows, (task + 1) * kRowsPerTask);
-    for (size_t row = task * kRowsPerTask; row < end; ++row) {
-      int32_t node = 0;
-      while (splits.column[node] >= 0) {
-        const int32_t child = child_of(splits, node, code_at(columns[splits.column[node]], row));
-        if (child < 0) break;
-        node = child;
+    // Some rows side by side: while one waits for memory the others go on.
+    for (size_t row = task * kRowsPerTask; row < end; row += kAbreast) {
+      const size_t n = std::min(kAbreast, end - row);
+      int32_t* node = out + row;
+      std::fill(node, node + n, 0);
+      for (bool moved = true; moved;) {
+        moved = false;
+        for (size_t r = 0; r < n; ++r) {
+          const int32_t column = splits.nodes[node[r]].column;
+          if (column < 0) continue;
+          const int32_t next = next_node(splits, node[r], code_at(columns[column], row + r));
+          moved |= next != node[r];
+          node[r] = next;
+        }
       }
-      out[row] = node;
     }
   });
 }

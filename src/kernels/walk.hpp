@@ -5,13 +5,15 @@
 
 namespace countwise {
 
-// How a row goes on from a node: the columns of GrownTree, thresholds between codes (-1 for a category), and for each
-// node where its children begin; those of a node are first_child[node] .. first_child[node + 1].
+// One node of the walk: the column that it splits on (-1 in a leaf), the threshold between codes (-1 for a category),
+// and its children, n_children from first_child on; negative where they have to be searched: else child i has branch i.
+struct WalkNode {
+  int32_t column, threshold, first_child, n_children;
+};
+
 struct SplitView {
-  const int32_t* column;
-  const int32_t* threshold;
-  const int32_t* branch;
-  const int64_t* first_child;
+  const WalkNode* nodes;
+  const int32_t* branch;                  // of every node: see GrownTree
   const std::vector<uint32_t>& n_values;  // of each column: see GrowRows
 };
 

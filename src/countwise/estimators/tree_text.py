@@ -44,20 +44,28 @@ def export_text(model: TreeClassifier, tree: int = 0, max_depth: int | None = No
     |   |-- petal width (cm) > 1.75: 46 rows, virginica 0.94, versicolor 0.06, setosa 0.01
 
     """
-    own, proba = _tree_of(model, tree)
-    lines, waiting = [], [(0, 0)]
-    while waiting:
-        node, depth = waiting.pop()
+    own, proba = tree_of(model, tree)
+    lines = []
+    for node, depth in in_order(own.splits, max_depth):
         indent = "|   " * (depth - 1) + "|-- " * (depth > 0)
         best = sorted(range(len(proba[node])), key=lambda y: -proba[node, y])
         shown = ", ".join(f"{model.classes_[y]} {proba[node, y]:.2f}" for y in best[:SHOWN_CLASSES])
         rest = ", ..." if len(best) > SHOWN_CLASSES else ""
         what = condition(model.codec_, own.splits, node) if node else "all"
         lines.append(f"{indent}{what}: {own.counts.total[node]:,.10g} rows, {shown}{rest}")
-        if max_depth is None or depth < max_depth:
-            children = range(*own.splits.first_child[node : node + 2])
-            waiting += [(child, depth + 1) for child in reversed(children)]
     return "\n".join(lines)
+
+
+def in_order(splits: SplitTable, max_depth: int | None = None) -> list[tuple[int, int]]:
+    """Nodes and their depths, each node before its children and those before its next sibling."""
+    found, waiting = [], [(0, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        found.append((node, depth))
+        if max_depth is None or depth < max_depth:
+            children = range(*splits.first_child[node : node + 2])
+            waiting += [(child, depth + 1) for child in reversed(children)]
+    return found
 
 
 def rules(model: TreeClassifier, tree: int = 0) -> pa.Table:
@@ -73,7 +81,7 @@ def rules(model: TreeClassifier, tree: int = 0) -> pa.Table:
     """
     import pyarrow as pa
 
-    own, proba = _tree_of(model, tree)
+    own, proba = tree_of(model, tree)
     leaves = np.flatnonzero(own.splits.is_leaf)
     leaves = leaves[np.argsort(-own.counts.total[leaves], kind="stable")]
     texts = {0: ""}
@@ -99,7 +107,7 @@ def condition(codec: Codec, splits: SplitTable, node: int) -> str:
     return f"{column.name} {'>' if branch else '<='} {column.edges[int(splits.threshold[above])]}"
 
 
-def _tree_of(model: TreeClassifier, tree: int) -> tuple[Any, FloatArray]:
+def tree_of(model: TreeClassifier, tree: int) -> tuple[Any, FloatArray]:
     """The tree, and the probabilities of all its nodes."""
     if not isinstance(model, TreeClassifier):
         raise DataError(f"{type(model).__name__} is not a classifier of grown trees")

@@ -19,6 +19,7 @@ from countwise.plots.run_time import TimeDisplay
 from countwise.plots.save import save, svg_text
 from countwise.plots.scatter import ScatterDisplay
 from countwise.plots.style import PALETTE, house_style
+from countwise.plots.tree import TreeDisplay
 from countwise.plots.win_loss import WinLossDisplay
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "ReliabilityDisplay",
     "ScatterDisplay",
     "TimeDisplay",
+    "TreeDisplay",
     "WinLossDisplay",
     "house_style",
     "save",

@@ -60,9 +60,21 @@ class SplitTable:
     def apply(self, batch: CodedBatch, n_values: Sequence[int], threads: int = 1) -> IntArray:
         """The deepest node that each row reaches; ``n_values`` as in :func:`number_values`."""
         out = np.empty(batch.n_rows, np.int32)
-        arrays = (self.column, self.threshold, self.branch, self.first_child)
-        _kernels.reach_nodes(batch.codes, n_values, arrays, threads, out)
+        _kernels.reach_nodes(batch.codes, n_values, (self._walk, self.branch), threads, out)
         return out
+
+    @cached_property
+    def _walk(self) -> IntArray:
+        """Column, threshold, first child and children of every node, side by side for the kernel.
+
+        The number of children is negative where their branches are not 0, 1, 2, ...
+        """
+        first, n_children = self.first_child[:-1], np.diff(self.first_child)
+        gap = np.zeros(self.n_nodes, bool)
+        place = np.arange(1, self.n_nodes) - first[self.parent[1:]]
+        gap[self.parent[1:][self.branch[1:] != place]] = True
+        columns = (self.column, self.threshold, first, np.where(gap, -n_children, n_children))
+        return np.stack(columns, axis=1).astype(np.int32).reshape(-1)
 
 
 @dataclass(frozen=True, eq=False)
