@@ -16,9 +16,9 @@ from countwise.estimators.trees import TreeClassifier
 from countwise.infer.trees import TreeMean
 from countwise.parallel import thread_map
 from countwise.progress import progress_bar
-from countwise.smooth import Smoother
+from countwise.smooth import Smoothed, Smoother
 from countwise.tree.grow import grow
-from countwise.tree.splits import SplitTree
+from countwise.tree.splits import SplitTree, number_values
 
 
 class ProbabilityForestClassifier(TreeClassifier):
@@ -117,9 +117,12 @@ class ProbabilityForestClassifier(TreeClassifier):
         total = float(rows.weights.sum())
         return rng.multinomial(max(1, round(total)), rows.weights / total)
 
-    def _judge(self, batch: CodedBatch, compiled: TreeMean, plan: Plan) -> dict[str, Any]:
+    def _judge(
+        self, batch: CodedBatch, codec: Codec, trees: list[SplitTree], smoothed: list[Smoothed], plan: Plan
+    ) -> dict[str, Any]:
         if not self.oob_score:
             return {}
+        compiled = TreeMean(trees, smoothed, number_values(codec), self.curtail, plan.threads)
         rows, place = batch.distinct_places()
         total, n_trees = np.zeros((rows.n_rows, compiled.n_classes)), np.zeros(rows.n_rows)
         for t in range(self.n_estimators):

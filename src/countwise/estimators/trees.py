@@ -77,7 +77,9 @@ class TreeClassifier(CountClassifier):
     def _grow(self, batch: CodedBatch, codec: Codec, plan: Plan) -> list[SplitTree]:
         """Trees from rows in memory."""
 
-    def _judge(self, batch: CodedBatch, compiled: TreeMean, plan: Plan) -> dict[str, Any]:
+    def _judge(
+        self, batch: CodedBatch, codec: Codec, trees: list[SplitTree], smoothed: list[Smoothed], plan: Plan
+    ) -> dict[str, Any]:
         """Attributes to set from what the trees say of the rows that they were grown from."""
         return {}
 
@@ -123,8 +125,7 @@ class TreeClassifier(CountClassifier):
         smoothed = smooth_trees(self.trees_, plan.smoother, plan.seed, plan.threads)
         self._derived = Derived(smoothed)
         if batch is not None:
-            compiled = TreeMean(trees, smoothed, number_values(codec), self.curtail, plan.threads)
-            for name, value in self._judge(batch, compiled, plan).items():
+            for name, value in self._judge(batch, codec, trees, smoothed, plan).items():
                 setattr(self, name, value)
 
     def _grow_in_passes(self, passes: Passes) -> SplitTree:
