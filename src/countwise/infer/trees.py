@@ -17,7 +17,7 @@ from countwise.smooth import Smoothed
 from countwise.tree.count_tree import CountTree
 from countwise.tree.splits import SplitTree
 
-TABLE_VALUES = 2**22  # nodes x classes that are written out once; beyond, those that a batch meets
+TABLE_VALUES = 2**23  # nodes x classes of all trees that are written out once; beyond, those that a batch meets
 CHUNK_VALUES = 2**20  # rows x columns x classes of explanations at once
 LEAST_SHAPE = 1e-9  # of a Beta distribution: its limits are those of 0 and 1 already
 
@@ -41,7 +41,7 @@ class TreeMean:
         self.n_classes = trees[0].counts.arity
         self.tables = [
             self._written_out(t, np.arange(tree.counts.n_nodes, dtype=np.int32), threads)
-            if tree.counts.n_nodes * self.n_classes <= TABLE_VALUES
+            if tree.counts.n_nodes * self.n_classes * len(trees) <= TABLE_VALUES
             else None
             for t, tree in enumerate(trees)
         ]
