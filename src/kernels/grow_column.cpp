@@ -3,7 +3,9 @@
 namespace countwise {
 namespace {
 
-constexpr size_t kTablePerRow = 8;     // counters per row up to which counting beats sorting
+constexpr size_t kTablePerRow = 8;  // counters per row up to which counting beats sorting
+constexpr size_t kLanes = 4;
+constexpr size_t kLaneCounters = 64;   // of larger tables neighbours are seldom the same counter
 constexpr size_t kInsertionRows = 24;  // fewer are sorted by insertion,
 constexpr size_t kRadixRows = 160;     // more by their digits
 
@@ -33,16 +35,24 @@ void sort_keys(std::vector<uint64_t>& keys, std::vector<uint64_t>& other, uint32
   }
 }
 
+// Rows of few codes hit the same counter again and again, and each increment would wait for the one before. So they
+// take turns with kLanes tables, which are added up; real weights have one, for sums in the order of the rows.
 template <class Code, class Count>
-void count_codes(const Code* codes, const NodeRows<Count>& node, Count* table) {
-  const uint32_t k = node.n_classes;
+void count_codes(const Code* codes, const NodeRows<Count>& node, size_t n_counters, Count* table) {
+  const size_t k = node.n_classes, n_rows = node.n_rows;
   if (node.weights) {
-    for (size_t i = 0; i < node.n_rows; ++i)
-      table[static_cast<size_t>(codes[node.rows[i]]) * k + node.classes[i]] += node.weights[i];
-  } else {
-    for (size_t i = 0; i < node.n_rows; ++i)
-      table[static_cast<size_t>(codes[node.rows[i]]) * k + node.classes[i]] += Count{1};
+    for (size_t i = 0; i < n_rows; ++i) table[codes[node.rows[i]] * k + node.classes[i]] += node.weights[i];
+    return;
   }
+  size_t i = 0;
+  if (n_counters <= kLaneCounters) {
+    for (; i + kLanes <= n_rows; i += kLanes)
+      for (size_t lane = 0; lane < kLanes; ++lane)
+        ++table[lane * n_counters + codes[node.rows[i + lane]] * k + node.classes[i + lane]];
+    for (size_t lane = 1; lane < kLanes; ++lane)
+      for (size_t c = 0; c < n_counters; ++c) table[c] += table[lane * n_counters + c];
+  }
+  for (; i < n_rows; ++i) ++table[codes[node.rows[i]] * k + node.classes[i]];
 }
 
 }  // namespace
@@ -52,10 +62,10 @@ void list_entries(const Column& column, const NodeRows<Count>& node, ColumnScrat
   const size_t k = node.n_classes, n_counters = static_cast<size_t>(column.arity) * k;
   auto& entries = scratch.entries;
   if (n_counters <= kTablePerRow * node.n_rows) {
-    scratch.table.assign(n_counters, Count{0});
+    scratch.table.assign(n_counters <= kLaneCounters ? n_counters * kLanes : n_counters, Count{0});
     with_width(column, [&](auto* tag) {
       using Code = std::remove_const_t<std::remove_pointer_t<decltype(tag)>>;
-      count_codes(codes_of<Code>(column), node, scratch.table.data());
+      count_codes(codes_of<Code>(column), node, n_counters, scratch.table.data());
     });
     entries.resize(std::min(n_counters, node.n_rows));
     size_t n = 0;
