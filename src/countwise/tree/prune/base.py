@@ -34,12 +34,25 @@ class Growth:
     def dealt(self, n_parts: int) -> list[tuple[Growth, CodedBatch]]:
         """For each of some parts the growth without it, and its rows.
 
-        Distinct rows are dealt class by class, by a hash of what they hold.
+        Rows are dealt in turn, class by class, in the order of a hash of what they hold; of a row that comes more than
+        once, or has a weight above 1, every part gets its share.
         """
-        rows = sample_rows(MemoryCodes(self.batch, self.codec), self.batch.n_rows, self.seed)
-        part = rows.parts(n_parts)
-        batches = [(rows.batch.select(np.flatnonzero(part != p)), rows.batch.select(part == p)) for p in range(n_parts)]
-        return [(replace(self, batch=others), own) for others, own in batches if others.n_rows and own.n_rows]
+        rows = sample_rows(MemoryCodes(self.batch, self.codec), self.batch.n_rows, self.seed).batch
+        assert rows.target is not None
+        total = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+        each = np.floor(total / n_parts)
+        rest = total - n_parts * each  # less than n_parts: dealt one by one
+        by_class = np.argsort(rows.target, kind="stable")
+        first = np.empty(rows.n_rows, np.int64)
+        first[by_class] = np.cumsum(np.ceil(rest[by_class])) - np.ceil(rest[by_class])
+        found = []
+        for p in range(n_parts):
+            turn = (p - first) % n_parts  # which of the rest's units comes to this part
+            own = each + np.clip(rest - turn, 0.0, 1.0)
+            batches = [replace(rows, weights=weights).select(weights > 0) for weights in (total - own, own)]
+            if all(batch.n_rows for batch in batches):
+                found.append((replace(self, batch=batches[0]), batches[1]))
+        return found
 
     def reached(self, splits: SplitTable, batch: CodedBatch) -> IntArray:
         """The node of each row."""
