@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         MDLP,
         EqualFrequency,
         EqualWidth,
+        EveryValue,
         KMeansBins,
         RandomMDLP,
         RandomQuantiles,
@@ -33,15 +34,19 @@ if TYPE_CHECKING:
         KDFClassifier,
         NBClassifier,
         PoolClassifier,
+        ProbabilityForestClassifier,
+        ProbabilityTreeClassifier,
         SKDBClassifier,
         SmoothedTreeClassifier,
         TANClassifier,
         TunedKDBClassifier,
     )
     from countwise.estimators.persist import load
+    from countwise.estimators.tree_text import export_text, rules
     from countwise.infer.explain import Explanation
     from countwise.smooth import HDP, HGS, HLS, MLE, BDeu, HierarchicalDirichlet, Laplace, MBranch, MEstimate, Smoother
     from countwise.structure import Structure
+    from countwise.tree.prune import CostComplexity, Pessimistic, ReducedError
 
 __version__ = "0.1.0"
 
@@ -51,6 +56,7 @@ _HOMES = {
         "MDLP",
         "EqualFrequency",
         "EqualWidth",
+        "EveryValue",
         "KMeansBins",
         "RandomMDLP",
         "RandomQuantiles",
@@ -74,12 +80,15 @@ _HOMES = {
         "KDFClassifier",
         "NBClassifier",
         "PoolClassifier",
+        "ProbabilityForestClassifier",
+        "ProbabilityTreeClassifier",
         "SKDBClassifier",
         "SmoothedTreeClassifier",
         "TANClassifier",
         "TunedKDBClassifier",
     ],
     "countwise.estimators.persist": ["load"],
+    "countwise.estimators.tree_text": ["export_text", "rules"],
     "countwise.infer.explain": ["Explanation"],
     "countwise.smooth": [
         "HDP",
@@ -94,6 +103,7 @@ _HOMES = {
         "Smoother",
     ],
     "countwise.structure": ["Structure"],
+    "countwise.tree.prune": ["CostComplexity", "Pessimistic", "ReducedError"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -123,11 +133,13 @@ __all__ = [
     "BNClassifier",
     "ColumnTypeError",
     "CostSensitive",
+    "CostComplexity",
     "CountwiseError",
     "DataError",
     "ESKDBClassifier",
     "EqualFrequency",
     "EqualWidth",
+    "EveryValue",
     "Explanation",
     "HierarchicalDirichlet",
     "KDBClassifier",
@@ -139,9 +151,13 @@ __all__ = [
     "MemoryLimitError",
     "ModelFileError",
     "NBClassifier",
+    "Pessimistic",
     "PoolClassifier",
+    "ProbabilityForestClassifier",
+    "ProbabilityTreeClassifier",
     "RandomMDLP",
     "RandomQuantiles",
+    "ReducedError",
     "SKDBClassifier",
     "SmoothedTreeClassifier",
     "Smoother",
@@ -153,7 +169,9 @@ __all__ = [
     "TunedKDBClassifier",
     "datasets",
     "evaluate",
+    "export_text",
     "load",
     "plots",
+    "rules",
     "scan",
 ]

@@ -316,3 +316,40 @@ def fit_weights(
     weight: FloatArray,
     bias: FloatArray,
 ) -> float: ...
+def grow_tree(
+    columns: Sequence[CodeArray],
+    arity: Sequence[int],
+    n_values: Sequence[int],
+    target: CodeArray,
+    n_classes: int,
+    weights: FloatArray | None,
+    options: tuple[int, float, int, int, int],
+    n_threads: int,
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, OffsetArray, OffsetArray, IntArray, FloatArray]: ...
+def choose_splits(
+    tables: Sequence[FloatArray],
+    arity: Sequence[int],
+    n_values: Sequence[int],
+    n_classes: int,
+    options: tuple[int, float, float, bool, int],
+    column: IntArray,
+    low: IntArray,
+    high: IntArray,
+) -> None: ...
+def reach_nodes(
+    columns: Sequence[CodeArray],
+    n_values: Sequence[int],
+    splits: tuple[IntArray, IntArray],
+    n_threads: int,
+    out: IntArray,
+) -> None: ...
+def node_proba(
+    tree: CountArrays,
+    cell_proba: FloatArray,
+    absent: FloatArray,
+    base: FloatArray | None,
+    hierarchical: bool,
+    nodes: IntArray,
+    n_threads: int,
+    out: FloatArray,
+) -> None: ...

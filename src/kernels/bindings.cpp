@@ -321,6 +321,7 @@ NB_MODULE(_kernels, m) {
   bind_gradient_smoothing(m);
   bind_tuning(m);
   bind_search(m);
+  bind_growth(m);
 
   m.def(
       "softmax_rows",

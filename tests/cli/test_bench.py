@@ -189,7 +189,7 @@ def test_a_folder_its_manifest_and_an_experiment(run, folder):
         (["run", "paper004-table16"], 1, "'c45-hgs' is not in countwise yet"),
         (["run", "--models", "svm"], 2, "'svm' is not known"),
         (["run", "--models", ","], 2, "name at least one"),
-        (["run", "--models", "c45"], 2, "not in countwise yet"),
+        (["run", "--models", "wtan"], 2, "not in countwise yet"),
         (["run", "--protocol", "loo"], 2, "'loo' is not known"),
         (["run", "--sets", "nowhere"], 1, "'nowhere' is not among the computed ones: balance-scale"),
         (["run", "--data", "nowhere"], 1, "no folder 'nowhere'"),
@@ -209,7 +209,7 @@ def test_errors(run, args, code, message):
 def test_list_names_everything(run):
     text = run("bench", "list").stdout
     assert "paper000-table4" in text
-    assert "[not there yet: c45-mle" in text
+    assert "[not there yet: c45-hgs" in text
     assert "xgboost-tuned" in text
 
 

@@ -17,7 +17,7 @@ def test_every_model_name_gives_a_model_that_loads(run, folder, name):
     model = countwise.load(folder / "m.cw")
     assert type(model).__name__ == NETWORKS[name.partition("-")[0]][0]
     assert list(model.classes_) == ["no", "yes"]
-    if name[-1].isdigit():
+    if "kdb" in name and name[-1].isdigit():
         assert model.get_params()["k"] == int(name[-1])
 
 

@@ -135,3 +135,22 @@ def test_cuts_of_times_are_times(run, table):
     assert run("fit", "days.parquet", "--target", "label", *options, "--out", "d.cw").exit_code == 0
     text = run("inspect", "d.cw", "--attribute", "day").stdout
     assert next(line for line in text.splitlines() if line.startswith("cuts")).split()[1].startswith("2024-01-0")
+
+
+@pytest.mark.parametrize(("name", "n_trees"), [("tree", 1), ("forest-laplace", 10)])
+def test_grown_trees(run, folder, name, n_trees):
+    result = run("fit", "train.parquet", "--target", "label", "--model", name, "--out", "t.cw")
+    assert result.exit_code == 0, result.stderr
+    loaded = countwise.load(folder / "t.cw")
+    facts = json.loads(run("inspect", "t.cw", "--json").stdout)
+    splits = [sum(int((tree.splits.column == i).sum()) for tree in loaded.trees_) for i in range(3)]
+    assert [attribute["splits"] for attribute in facts["attributes"]] == splits
+    assert facts["n_members"] == n_trees
+    assert facts["n_leaves"] == sum(tree.n_leaves for tree in loaded.trees_)
+    text = run("inspect", "t.cw").stdout
+    assert f"{facts['n_leaves']:,} leaves" in text
+    assert "colour" in text
+    text = run("inspect", "t.cw", "--attribute", "size").stdout
+    assert f"splits      {splits[1]}" in text
+    assert "cuts" in text
+    assert run("predict", "t.cw", "train.parquet").exit_code == 0

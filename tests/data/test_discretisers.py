@@ -16,6 +16,7 @@ from countwise.data.discretise import (
     MDLP,
     EqualFrequency,
     EqualWidth,
+    EveryValue,
     KMeansBins,
     Quantiles,
     RandomMDLP,
@@ -40,6 +41,8 @@ VARIANTS = [
     KMeansBins(n_bins=4),
     TreeBins(max_depth=2, min_samples=1),
     TreeBins(max_depth=3, min_samples=3, prune=False),
+    EveryValue(),
+    EveryValue(max_bins=4),
 ]
 every = pytest.mark.parametrize("discretiser", VARIANTS, ids=repr)
 RNG = np.random.default_rng
@@ -232,6 +235,7 @@ def test_registry():
         (EqualFrequency(n_bins=2.5), "n_bins"),
         (KMeansBins(n_bins=True), "n_bins"),
         (TreeBins(max_depth=0), "max_depth"),
+        (EveryValue(max_bins=0), "max_bins"),
         (TreeBins(min_samples=-1), "min_samples"),
         (RandomMDLP(random_state=-1), "random_state"),
         (RandomMDLP(random_state=2**64), "random_state"),
@@ -247,6 +251,14 @@ def plain(discretiser, values, weights=None):
     values = np.asarray(values, dtype=float)
     weights = None if weights is None else np.asarray(weights, dtype=float)
     return discretiser.cuts(values, np.zeros(len(values), np.int32), weights, 1).tolist()
+
+
+def test_every_value():
+    assert plain(EveryValue(), [4, 1, 2, 2]) == [1.5, 3]
+    assert plain(EveryValue(), [4, 1, 2, 2], [1, 0, 1, 1]) == [3]
+    assert plain(EveryValue(max_bins=3), [4, 1, 2, 2]) == [1.5, 3]
+    many = np.arange(1000.0)
+    assert plain(EveryValue(max_bins=10), many) == plain(EqualFrequency(n_bins=10), many)
 
 
 def test_equal_width():

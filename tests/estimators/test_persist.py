@@ -327,4 +327,4 @@ def test_files_of_older_versions_keep_loading(path):
 
 
 def test_there_are_golden_files():
-    assert len(list(GOLDEN.glob("v1-*.cw"))) == 6
+    assert len(list(GOLDEN.glob("v1-*.cw"))) == 8

@@ -19,12 +19,12 @@ from countwise.evaluate.split_sets import DEVELOPMENT, split_sets
 
 
 def test_every_name_makes_a_model_of_its_own():
-    ensembles = {"eskdb", "kdf", "aode", "a2de"}  # which have no tune=
+    ensembles = {"eskdb", "kdf", "aode", "a2de", "tree", "forest"}  # and trees, which have no tune=
     smoothed = [network for network in NETWORKS if network not in ALWAYS_TUNED]
     names = [*NETWORKS, *(f"{network}-{smoothing}" for network in smoothed for smoothing in SMOOTHINGS)]
-    names = [name for name in names if name not in {f"{ensemble}-tuned" for ensemble in ensembles}]
+    names = [name for name in names if name not in {f"{ensemble}-tuned" for ensemble in [*ensembles, "c45"]}]
     made = {name: describe(make_model(name)) for name in names}
-    defaults = {"skdb": "skdb5", "kdb": "kdb1"}  # the networks that stand for two names
+    defaults = {"skdb": "skdb5", "kdb": "kdb1", "c45": "tree"}  # the models that stand for two names
     for network in NETWORKS:
         assert made[network].startswith(NETWORKS[network][0])
     distinct = {text for name, text in made.items() if name.partition("-")[0] not in defaults}
@@ -52,7 +52,7 @@ def test_parameters_seed_and_threads():
         ("kdb(k=3", "expected a name, or a name with parameters"),
         ("rf@all", "@all is for networks"),
         ("aode@all", "@all is for networks"),
-        ("eskdb-tuned", "model 'eskdb-tuned': an ensemble of networks is not tuned; use eskdb-hdp"),
+        ("eskdb-tuned", "model 'eskdb-tuned': ensembles and trees are not tuned; use eskdb-hdp"),
         ("pool-m", "model 'pool-m': pool smooths by HDP and tunes it, always; use pool"),
         ("pool-hdp", "model 'pool-hdp': pool smooths by HDP and tunes it, always; use pool"),
         ("pool(smoothing=m)", "pool needs smoothing='hdp'"),

@@ -27,6 +27,8 @@ MODELS = {
     "iris-tan-tuned": ("iris", cw.TANClassifier(smoothing="hdp", tune="loo")),
     "tic-tac-toe-nb-dirichlet": ("tic-tac-toe", cw.NBClassifier(smoothing=cw.HierarchicalDirichlet(s=2.0))),
     "iris-pool": ("iris", cw.PoolClassifier(n_members=2, n_parts=2, k=1)),
+    "iris-tree": ("iris", cw.ProbabilityTreeClassifier(smoothing="m-branch", pruning=cw.Pessimistic(0.4))),
+    "tic-tac-toe-forest": ("tic-tac-toe", cw.ProbabilityForestClassifier(2, smoothing="laplace", max_depth=4)),
     "iris-eskdb": ("iris", cw.ESKDBClassifier(n_estimators=2, k=1)),
 }
 

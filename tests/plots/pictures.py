@@ -15,6 +15,7 @@ from countwise.plots import (
     ReliabilityDisplay,
     ScatterDisplay,
     TimeDisplay,
+    TreeDisplay,
     WinLossDisplay,
 )
 
@@ -50,6 +51,14 @@ def one_of_each():
         "time": TimeDisplay(sizes, rng.random((3, 3)), NAMES),
         "convergence": ConvergenceDisplay(np.arange(1, 101), rng.random((3, 100)), NAMES, log_x=True),
         "cost": CostDisplay.from_predictions(truth, dict(zip(NAMES, stated, strict=True)), COSTS, title="t"),
+        "tree": TreeDisplay(
+            [0, 1, 2, 2, 1],
+            ["all rows", "size <= 3", "colour = red", "colour = blue", "size > 3"],
+            [90, 60, 25, 35, 30],
+            rng.dirichlet([1, 2, 3], 5),
+            ["no", "maybe", "yes"],
+            "t",
+        ),
         "mean_dots": MeanDotsDisplay.from_scores(NAMES, scores, score="RMSE"),
     }
 

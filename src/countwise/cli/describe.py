@@ -11,25 +11,48 @@ def describe(model: Any) -> dict[str, Any]:
     An attribute of an ensemble has in their stead the number of members that use it, its most parents, and the most
     values (bins) that it has in one of them; its cuts are those of all members.
     """
+    if not hasattr(model, "members_") and not hasattr(model, "structure_"):
+        return _shared(model) | _trees(model)
     is_ensemble = hasattr(model, "members_")
     structures = [member.structure for member in model.members_] if is_ensemble else [model.structure_]
     attributes = [
         _column(column) | (_uses(i, model.members_) if is_ensemble else _place(i, model))
         for i, column in enumerate(model.codec_.columns)
     ]
+    return _shared(model) | {
+        "n_used": len({i for structure in structures for i in structure.order}),
+        "n_members": len(structures),
+        "most_parents": max((len(parents) for structure in structures for parents in structure.parents), default=0),
+        "tuning": _tuning(getattr(model, "tuning_", None)),
+        "attributes": attributes,
+    }
+
+
+def _shared(model: Any) -> dict[str, Any]:
     return {
         "kind": type(model).__name__,
         "params": {key: _plain(value) for key, value in sorted(model.get_params(deep=False).items())},
         "classes": _plain(model.classes_),
         "class_counts": _plain(model.class_counts_),
-        "n_attributes": len(attributes),
-        "n_used": len({i for structure in structures for i in structure.order}),
-        "n_members": len(structures),
-        "most_parents": max((len(parents) for structure in structures for parents in structure.parents), default=0),
+        "n_attributes": len(model.codec_.columns),
         "n_parameters": int(model.n_parameters_),
         "smoother": str(model.smoother_),
-        "tuning": _tuning(getattr(model, "tuning_", None)),
-        "attributes": attributes,
+    }
+
+
+def _trees(model: Any) -> dict[str, Any]:
+    """Leaves and levels of grown trees, and the splits by each attribute."""
+    columns = np.concatenate([tree.splits.column for tree in model.trees_])
+    splits = np.bincount(columns[columns >= 0], minlength=len(model.codec_.columns))
+    return {
+        "n_used": int(np.count_nonzero(splits)),
+        "n_members": len(model.trees_),
+        "n_leaves": sum(tree.n_leaves for tree in model.trees_),
+        "depth": max(tree.counts.n_levels - 1 for tree in model.trees_),
+        "tuning": None,
+        "attributes": [
+            _column(column) | {"splits": int(n)} for column, n in zip(model.codec_.columns, splits, strict=True)
+        ],
     }
 
 
@@ -74,7 +97,7 @@ def value_counts(model: Any, attribute: int) -> list[dict[str, Any]]:
     labels = codec.columns[attribute].labels
     table = np.zeros((len(labels), len(model.classes_)))
     for tree in trees:
-        if tree.family.child == attribute:
+        if getattr(tree, "family", None) is not None and tree.family.child == attribute:
             nodes = slice(*(int(i) for i in tree.counts.level_ptr[1:3]))
             for node in range(nodes.start, nodes.stop):
                 cells = slice(tree.counts.cell_ptr[node], tree.counts.cell_ptr[node + 1])
@@ -89,8 +112,12 @@ def structure_line(facts: dict[str, Any]) -> str:
     >>> structure_line({"n_used": 1, "n_attributes": 3, "n_members": 1, "most_parents": 2})
     '1 of 3 attributes used, at most 2 parents beside the class'
     """
-    most, members = facts["most_parents"], facts["n_members"]
+    members = facts["n_members"]
     used = f"{facts['n_used']} of {facts['n_attributes']} attributes used"
+    if "n_leaves" in facts:
+        line = f"{used}, {facts['n_leaves']:,} leaves, at most {facts['depth']} splits deep"
+        return line if members == 1 else f"{members} trees, {line}"
+    most = facts["most_parents"]
     line = f"{used}, at most {most} parent{'s' * (most != 1)} beside the class"
     return line if members == 1 else f"{members} members, {line}"
 

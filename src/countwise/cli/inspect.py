@@ -67,7 +67,7 @@ def _show(facts: dict[str, Any], title: str) -> None:
     lines = {
         "model": " ".join(title.split()),
         "file": f"{facts['file']}, {facts['bytes']:,} bytes, format {facts['format']}",
-        "network": structure_line(facts),
+        "trees" if "n_leaves" in facts else "network": structure_line(facts),
         "smoothing": facts["smoother"] + _tuning(facts["tuning"]),
         "parameters": f"{facts['n_parameters']:,}",
         "rows": f"{sum(facts['class_counts']):,.10g}",
@@ -76,7 +76,9 @@ def _show(facts: dict[str, Any], title: str) -> None:
     for key, value in lines.items():
         console.print(f"{key:<12}{value}", markup=False, soft_wrap=True)
     console.print()
-    console.print(_places(facts["attributes"]) if "place" in facts["attributes"][0] else _uses(facts["attributes"]))
+    attributes = facts["attributes"]
+    shown = _splits if "splits" in attributes[0] else _places if "place" in attributes[0] else _uses
+    console.print(shown(attributes))
 
 
 def _places(attributes: list[dict[str, Any]]) -> Table:
@@ -94,6 +96,13 @@ def _uses(attributes: list[dict[str, Any]]) -> Table:
     table = _table("members", "attribute", "kind", "most values", "most parents")
     for a in sorted(attributes, key=lambda a: -a["members"]):
         table.add_row(str(a["members"]), escape(a["name"]), a["kind"], str(a["most_values"]), str(a["most_parents"]))
+    return table
+
+
+def _splits(attributes: list[dict[str, Any]]) -> Table:
+    table = _table("splits", "attribute", "kind", "values")
+    for a in sorted(attributes, key=lambda a: -a["splits"]):
+        table.add_row(str(a["splits"]), escape(a["name"]), a["kind"], str(a["n_values"]))
     return table
 
 
@@ -136,6 +145,11 @@ def _show_attribute(attribute: dict[str, Any]) -> None:
         lines["members"] = f"{attribute['members']} use it, with at most {attribute['most_parents']} parents"
         if "cuts" in attribute and is_used:
             lines["bins"] = "each member has its own; here are those of the first"
+    elif "splits" in attribute:
+        is_used = False  # a grown tree counts no table of an attribute
+        lines["splits"] = str(attribute["splits"])
+        if "cuts" in attribute:
+            lines["cuts"] = ", ".join(attribute["edges"]) or "none"
     else:
         is_used = attribute["place"] is not None
         lines["parents"] = ", ".join(["the class", *attribute["parents"]]) if is_used else "not used"

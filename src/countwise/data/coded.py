@@ -40,11 +40,15 @@ class CodedBatch:
 
     def distinct(self) -> CodedBatch:
         """Equal rows of one class as one row with the sum of their weights, in an order that depends on the codes."""
+        return self.distinct_places()[0]
+
+    def distinct_places(self) -> tuple[CodedBatch, OffsetArray]:
+        """The distinct rows, and for each row which of them it is."""
         assert self.target is not None
         table = np.column_stack([*self.codes, self.target]).astype(np.uint32)
         _, first, same = np.unique(table.view(f"V{table.shape[1] * 4}"), return_index=True, return_inverse=True)
         weights = np.bincount(same.reshape(-1), self.weights, minlength=len(first)).astype(np.float64)
-        return replace(self.select(first), weights=weights)
+        return replace(self.select(first), weights=weights), same.reshape(-1)
 
 
 class PickedRows:

@@ -5,6 +5,7 @@ from countwise.estimators.base import CountClassifier
 from countwise.estimators.costs import CostSensitive
 from countwise.estimators.ensemble import EnsembleClassifier
 from countwise.estimators.eskdb import ESKDBClassifier
+from countwise.estimators.forest import ProbabilityForestClassifier
 from countwise.estimators.given import BNClassifier
 from countwise.estimators.kdb import KDBClassifier
 from countwise.estimators.kdf import KDFClassifier
@@ -14,6 +15,8 @@ from countwise.estimators.pool import PoolClassifier
 from countwise.estimators.skdb import SKDBClassifier
 from countwise.estimators.smoothed_trees import SmoothedTreeClassifier
 from countwise.estimators.tan import TANClassifier
+from countwise.estimators.tree import ProbabilityTreeClassifier
+from countwise.estimators.trees import TreeClassifier
 from countwise.estimators.tuned import TunedKDBClassifier
 
 __all__ = [
@@ -28,8 +31,11 @@ __all__ = [
     "NBClassifier",
     "NetworkClassifier",
     "PoolClassifier",
+    "ProbabilityForestClassifier",
+    "ProbabilityTreeClassifier",
     "SKDBClassifier",
     "SmoothedTreeClassifier",
     "TANClassifier",
+    "TreeClassifier",
     "TunedKDBClassifier",
 ]

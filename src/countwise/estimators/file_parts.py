@@ -17,11 +17,12 @@ from countwise.smooth import SMOOTHERS, Smoothed, Smoother
 from countwise.structure import Structure
 from countwise.tree.context import ContextTree, Family
 from countwise.tree.count_tree import CountTree
+from countwise.tree.prune import PRUNERS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PARTS = {c.__name__: c for c in (*SMOOTHERS.values(), *DISCRETISERS.values())}  # parameters that are objects
+PARTS = {c.__name__: c for c in (*SMOOTHERS.values(), *DISCRETISERS.values(), *PRUNERS.values())}  # that are objects
 TREE_TYPES = {
     "parent": np.int32,
     "level_ptr": np.int64,
@@ -92,14 +93,15 @@ def network_in(
         own = f"{prefix}tree{i}."
         tree = _tree(family, arity, own, arrays)
         trees.append(tree)
-        smoothed.append(_smoothed(tree.counts, bool(flag), smoother, own, arrays))
+        smoothed.append(smoothed_in(tree.counts, bool(flag), smoother, own, arrays))
     log_prior = vector(arrays[f"{prefix}log_prior"], n_classes)
     return structure, trees, Parameters(log_prior, tuple(smoothed), _tuning(arrays, n_classes, len(columns), prefix))
 
 
-def _smoothed(
+def smoothed_in(
     tree: CountTree, hierarchical: bool, smoother: Smoother, prefix: str, arrays: dict[str, AnyArray]
 ) -> Smoothed:
+    """Probabilities of a tree; cell_proba and absent are checked with the tree."""
     precision = arrays.get(f"{prefix}precision")  # files of countwise 0.1 have none
     if precision is None:
         precision = smoother.smooth(tree).precision
@@ -154,16 +156,17 @@ def _tree(family: Family, arity: Sequence[int], prefix: str, arrays: dict[str, A
     require(tree.level_ptr[1] == 1 and tree.parent[0] == -1, what)
     for level, n_values in enumerate(splits, start=1):
         nodes = slice(int(tree.level_ptr[level]), int(tree.level_ptr[level + 1]))
-        require(_within(tree.parent[nodes], tree.level_ptr[level - 1], tree.level_ptr[level]), what)
-        require(_within(branch[nodes], 0, n_values) and bool((np.diff(tree.parent[nodes]) >= 0).all()), what)
-    require(_within(tree.cell_value, 0, tree.arity), what)
+        require(within(tree.parent[nodes], tree.level_ptr[level - 1], tree.level_ptr[level]), what)
+        require(within(branch[nodes], 0, n_values) and bool((np.diff(tree.parent[nodes]) >= 0).all()), what)
+    require(within(tree.cell_value, 0, tree.arity), what)
     below = slice(int(tree.cell_ptr[1]), None)
     require(bool((tree.cell_parent[below] >= 0).all()), what)
     require(all(bool(np.isfinite(own[name]).all()) for name in ("cell_count", "cell_proba", "absent")), what)
     return ContextTree(family, branch, tree)
 
 
-def _within(values: AnyArray, low: Any, high: Any) -> bool:
+def within(values: AnyArray, low: Any, high: Any) -> bool:
+    """Whether all are from ``low`` to before ``high``."""
     return bool(((values >= low) & (values < high)).all())
 
 

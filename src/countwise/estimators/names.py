@@ -1,4 +1,4 @@
-"""Models by name: a network, and after a hyphen how its counts are smoothed. ``tan``, ``kdb5-hdp``, ``skdb-m``."""
+"""Models by name: a network or tree, and after a hyphen how its counts are smoothed. ``kdb5-hdp``, ``tree-m``."""
 
 import ast
 from collections.abc import Mapping
@@ -19,6 +19,9 @@ NETWORKS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "kdf": ("KDFClassifier", {}),
     "aode": ("AnDEClassifier", {"n": 1}),
     "a2de": ("AnDEClassifier", {"n": 2}),
+    "tree": ("ProbabilityTreeClassifier", {}),
+    "forest": ("ProbabilityForestClassifier", {}),
+    "c45": ("ProbabilityTreeClassifier", {}),  # as the tables of paper 004 call it
 }
 
 # Without one of these a model has its defaults, which today are those of "tuned".
@@ -80,9 +83,9 @@ def make(name: str, params: Mapping[str, Any] | None = None) -> Any:
 def _without_tuning(
     name: str, arguments: Mapping[str, Any], others: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """What a smoothing means for ensembles, which hold no rows out: not tuned, and m-estimates with m = 1."""
+    """What a smoothing means for ensembles and trees, which hold no rows out: not tuned, m-estimates with m = 1."""
     if others.get("tune") is not None:
-        raise DataError(f"model {name!r}: an ensemble of networks is not tuned; use {name.partition('-')[0]}-hdp")
+        raise DataError(f"model {name!r}: ensembles and trees are not tuned; use {name.partition('-')[0]}-hdp")
     return {key: 1.0 if value == "holdout" else value for key, value in arguments.items()}, {}
 
 

@@ -29,6 +29,7 @@ from countwise.estimators.file_parts import (
     structure_out,
     vector,
 )
+from countwise.estimators.forest import ProbabilityForestClassifier
 from countwise.estimators.given import BNClassifier
 from countwise.estimators.kdb import KDBClassifier
 from countwise.estimators.kdf import KDFClassifier
@@ -37,6 +38,9 @@ from countwise.estimators.network import NetworkClassifier
 from countwise.estimators.pool import PoolClassifier
 from countwise.estimators.skdb import SKDBClassifier
 from countwise.estimators.tan import TANClassifier
+from countwise.estimators.tree import ProbabilityTreeClassifier
+from countwise.estimators.tree_file import trees_in, trees_out
+from countwise.estimators.trees import TreeClassifier
 from countwise.estimators.tuned import TunedKDBClassifier
 from countwise.infer.ensemble import Member
 from countwise.infer.network import Parameters
@@ -57,6 +61,8 @@ MODELS: dict[str, type[CountClassifier]] = {
         ESKDBClassifier,
         KDFClassifier,
         AnDEClassifier,
+        ProbabilityTreeClassifier,
+        ProbabilityForestClassifier,
     )
 }
 LEARNED = (
@@ -65,6 +71,7 @@ LEARNED = (
     "n_passes_",
     "rank_error_",
     "n_features_in_",
+    "oob_score_",
 )  # plain numbers, where present
 
 
@@ -84,6 +91,9 @@ def save_model(model: CountClassifier, path: str | os.PathLike[str]) -> None:
             header["members"].append(_member_facts(member, parameters, model.codec_))
             arrays |= network_out(member.trees, parameters, f"member{m}.")
             arrays |= {f"member{m}.{name}": cuts for name, cuts in _cuts(member.codec, model.codec_).items()}
+    if isinstance(model, TreeClassifier):
+        facts, own = trees_out(model.trees_, model._parameters)
+        header, arrays = header | facts, arrays | own
     write_model_file(path, header, arrays, n_threads(model.n_jobs))
 
 
@@ -155,6 +165,9 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> CountClassifi
         _check_members([member for member, _ in pairs], model.codec_)
         model.members_ = [member for member, _ in pairs]
         model._derived = Derived([parameters for _, parameters in pairs])
+    if isinstance(model, TreeClassifier):
+        model.trees_, smoothed = trees_in(header["trees"], columns, n_classes, model.smoother_, arrays)
+        model._derived = Derived(smoothed)
     for name in LEARNED:
         if name in header["learned"]:
             require(isinstance(header["learned"][name], (int, float)), f"{name} is not a number")

@@ -20,6 +20,7 @@ from countwise.plots.run_time import TimeDisplay
 from countwise.plots.save import save, svg_text
 from countwise.plots.scatter import ScatterDisplay
 from countwise.plots.style import PALETTE, house_style
+from countwise.plots.tree import TreeDisplay
 from countwise.plots.win_loss import WinLossDisplay
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "ReliabilityDisplay",
     "ScatterDisplay",
     "TimeDisplay",
+    "TreeDisplay",
     "WinLossDisplay",
     "house_style",
     "save",

@@ -5,6 +5,7 @@ from typing import Final
 from countwise.data.discretise.base import Discretiser, bin_codes
 from countwise.data.discretise.equal_frequency import EqualFrequency, Quantiles
 from countwise.data.discretise.equal_width import EqualWidth
+from countwise.data.discretise.every_value import EveryValue
 from countwise.data.discretise.kmeans import KMeansBins
 from countwise.data.discretise.mdlp import MDLP
 from countwise.data.discretise.random_mdlp import RandomMDLP
@@ -18,6 +19,7 @@ __all__ = [
     "Discretiser",
     "EqualFrequency",
     "EqualWidth",
+    "EveryValue",
     "KMeansBins",
     "Quantiles",
     "RandomMDLP",
@@ -36,6 +38,7 @@ DISCRETISERS: Final[dict[str, type[Discretiser]]] = {
     "quantiles": Quantiles,
     "k-means": KMeansBins,
     "tree": TreeBins,
+    "every-value": EveryValue,
 }
 
 

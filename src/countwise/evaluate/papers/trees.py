@@ -40,4 +40,19 @@ def paper004_trees() -> list[Experiment]:
                 picture="means",
             ),
         ]
-    return found
+    validation = Average("Validation", "c45-mle(validation=true)", mean(0.2653, 0.2353))
+    title = "HGS against counts of rows that did not choose the splits (paper 004, Table 20)"
+    found.append(of_chapter("paper004-table20", title, averages=(validation, hgs), picture="means"))
+    against = {
+        "MLE": wdl("70-4-69", "84-11-48"),
+        "Laplace": wdl("92-1-50", "84-11-48"),
+        "M-estimation": wdl("92-2-49", "84-11-48"),
+        "HDP": wdl("93-2-48", "84-9-50"),
+        "M-branch": wdl("120-1-22", "92-11-40"),
+        "HGS": wdl("123-1-19", "95-12-36"),
+    }
+    models = {name: of[0] for name, of in printed.items()} | {"HGS": "c45-hgs"}
+    pruned = "c45-mle(pruning=reduced-error)"
+    versus = tuple(Versus(f"{name} vs pruning", models[name], pruned, of) for name, of in against.items())
+    title = "smoothing against reduced-error pruning in C4.5 trees (paper 004, Table 21)"
+    return [*found, of_chapter("paper004-table21", title, versus=versus, picture="scatter")]

@@ -1,0 +1,142 @@
+"""A forest of probability trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from countwise.data.codec import Codec
+from countwise.data.coded import CodedBatch
+from countwise.dtypes import AnyArray, IntArray, OffsetArray
+from countwise.errors import DataError
+from countwise.estimators.door import check_whole
+from countwise.estimators.learn import Plan
+from countwise.estimators.trees import TreeClassifier
+from countwise.infer.trees import TreeMean
+from countwise.parallel import thread_map
+from countwise.progress import progress_bar
+from countwise.smooth import Smoothed, Smoother
+from countwise.tree.grow import grow
+from countwise.tree.splits import SplitTree, number_values
+
+
+class ProbabilityForestClassifier(TreeClassifier):
+    """Trees grown from bags of the rows, each node looking at some attributes drawn at random; each tree is smoothed.
+
+    P(y | x) is the mean of the trees' probabilities. A bag holds as many rows as the table, drawn with replacement.
+    Rows are drawn from the distinct rows in an order of their codes, so that a bag depends neither on the order
+    of the table nor on whether a row comes twice or has a weight of 2.
+
+    The parameters and attributes that all classifiers share are in :class:`CountClassifier`, those of growth in
+    :class:`TreeClassifier`.
+
+    Parameters
+    ----------
+    n_estimators : int, default 10
+        Trees.
+    max_features : "log2", int or None
+        Attributes that a node looks at; "log2" is log2(attributes) + 1 (Breiman 2001), None all. A node that finds
+        no split among them looks at more.
+    bootstrap : bool, default True
+        Bags; False grows every tree from all rows.
+    oob_score : bool, default False
+        Let each row be predicted by the trees whose bags do not hold it.
+
+    Attributes
+    ----------
+    oob_proba_ : array of shape (n_rows, n_classes)
+        With ``oob_score``: these predictions, of the rows of positive weight; NaN where all bags hold the row.
+    oob_score_ : float
+        With ``oob_score``: their accuracy; NaN if there are none.
+
+    Examples
+    --------
+    >>> import countwise as cw
+    >>> X, y = cw.datasets.load("iris")
+    >>> model = cw.ProbabilityForestClassifier(oob_score=True).fit(X, y)
+    >>> model.predict_proba(X[:1]).shape, model.oob_proba_.shape
+    ((1, 3), (150, 3))
+
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 10,
+        *,
+        max_features: str | int | None = "log2",
+        bootstrap: bool = True,
+        oob_score: bool = False,
+        smoothing: str | Smoother = "hdp",
+        **shared: Any,
+    ) -> None:
+        super().__init__(smoothing=smoothing, **shared)
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+
+    oob_proba_: AnyArray
+    oob_score_: float
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_whole("n_estimators", self.n_estimators, 1)
+        if self.max_features is not None and self.max_features != "log2":
+            check_whole("max_features", self.max_features, 1)
+        if self.oob_score and not self.bootstrap:
+            raise DataError("oob_score=True needs bootstrap=True: without bags every tree has seen every row")
+
+    def _n_features(self, n_columns: int) -> int | None:
+        if self.max_features is None:
+            return None
+        return int(np.log2(n_columns)) + 1 if self.max_features == "log2" else int(self.max_features)
+
+    def _grow(self, batch: CodedBatch, codec: Codec, plan: Plan) -> list[SplitTree]:
+        rules = self._rules(self._n_features(len(codec.columns)))
+        rows = batch.distinct() if self.bootstrap else batch
+        seeds = np.random.SeedSequence(plan.seed).generate_state(self.n_estimators, np.uint64)
+
+        def one(t: int) -> SplitTree:
+            own = rows
+            if self.bootstrap:
+                times = self._bag(rows, plan.seed, t)
+                own = rows.select(np.flatnonzero(times))
+                own = CodedBatch(own.codes, own.target, times[times > 0].astype(np.float64), own.n_rows)
+            tree = grow(own, codec, rules, int(seeds[t]))
+            bar.advance()
+            return tree
+
+        with progress_bar("growing trees", self.n_estimators) as bar:
+            return thread_map(one, range(self.n_estimators), plan.threads)
+
+    def _bag(self, rows: CodedBatch, seed: int, t: int) -> OffsetArray:
+        """How often each of the distinct rows is in the bag of a tree; real weights are chances."""
+        assert rows.weights is not None
+        rng = np.random.default_rng(np.random.SeedSequence((seed, t)))
+        total = float(rows.weights.sum())
+        return rng.multinomial(max(1, round(total)), rows.weights / total)
+
+    def _judge(
+        self, batch: CodedBatch, codec: Codec, trees: list[SplitTree], smoothed: list[Smoothed], plan: Plan
+    ) -> dict[str, Any]:
+        if not self.oob_score:
+            return {}
+        compiled = TreeMean(trees, smoothed, number_values(codec), self.curtail, plan.threads)
+        rows, place = batch.distinct_places()
+        total, n_trees = np.zeros((rows.n_rows, compiled.n_classes)), np.zeros(rows.n_rows)
+        for t in range(self.n_estimators):
+            out = np.flatnonzero(self._bag(rows, plan.seed, t) == 0)
+            total[out] += compiled.node_proba(t, compiled.apply(rows.select(out), t, plan.threads))
+            n_trees[out] += 1
+        proba = np.divide(total, n_trees[:, None], out=np.full_like(total, np.nan), where=n_trees[:, None] > 0)[place]
+        known = ~np.isnan(proba[:, 0])
+        assert batch.target is not None
+        right = np.argmax(proba[known], axis=1) == batch.target[known]
+        weights = None if batch.weights is None else batch.weights[known]
+        score = float(np.average(right, weights=weights)) if known.any() else float("nan")
+        return {"oob_proba_": proba, "oob_score_": score}
+
+    def apply(self, X: Any) -> IntArray:
+        """The node of each row in each tree, rows x trees."""
+        return self._apply(X)

@@ -1,0 +1,96 @@
+"""Grown trees to plain arrays and back, every index of a file checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from countwise.data.codec import ColumnCodec, NumberCodec
+from countwise.dtypes import AnyArray
+from countwise.estimators.file_parts import require, smoothed_in, within
+from countwise.smooth import Smoothed, Smoother
+from countwise.tree.count_tree import CountTree
+from countwise.tree.splits import MISSING, SplitTable, SplitTree, levels_of
+
+COUNT_TYPES = {"cell_ptr": np.int64, "cell_value": np.int32, "cell_count": np.float64}
+SPLIT_TYPES = {"parent": np.int32, "branch": np.int32, "column": np.int32, "threshold": np.int32}
+SMOOTHED_TYPES = {"cell_proba": np.float64, "absent": np.float64}
+WRONG = "a tree is not sound"
+
+
+def trees_out(trees: Sequence[SplitTree], smoothed: Sequence[Smoothed]) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """Facts and arrays of all trees; their levels follow from the parents."""
+    arrays: dict[str, AnyArray] = {}
+    for i, (tree, own) in enumerate(zip(trees, smoothed, strict=True)):
+        prefix = f"tree{i}."
+        arrays |= {prefix + name: getattr(tree.counts, name) for name in COUNT_TYPES}
+        arrays |= {prefix + name: getattr(tree.splits, name) for name in SPLIT_TYPES}
+        arrays |= {prefix + name: getattr(own, name) for name in (*SMOOTHED_TYPES, "precision")}
+        if own.base is not None:
+            arrays[f"{prefix}base"] = own.base
+    return {"trees": [{"hierarchical": own.hierarchical} for own in smoothed]}, arrays
+
+
+def trees_in(
+    entries: Sequence[dict[str, Any]],
+    columns: Sequence[ColumnCodec],
+    n_classes: int,
+    smoother: Smoother,
+    arrays: dict[str, AnyArray],
+) -> tuple[list[SplitTree], list[Smoothed]]:
+    """Trees from their facts and arrays."""
+    require(len(entries) > 0, "there is no tree")
+    trees, smoothed = [], []
+    for i, entry in enumerate(entries):
+        prefix = f"tree{i}."
+        tree = _tree(columns, n_classes, prefix, arrays)
+        trees.append(tree)
+        smoothed.append(smoothed_in(tree.counts, bool(entry["hierarchical"]), smoother, prefix, arrays))
+    return trees, smoothed
+
+
+def _tree(columns: Sequence[ColumnCodec], n_classes: int, prefix: str, arrays: dict[str, AnyArray]) -> SplitTree:
+    types = COUNT_TYPES | SPLIT_TYPES | SMOOTHED_TYPES
+    own = {name: arrays[prefix + name] for name in types}
+    require(all(a.ndim == 1 and a.dtype == types[name] for name, a in own.items()), WRONG)
+    n_nodes, n_cells = len(own["parent"]), len(own["cell_value"])
+    lengths = {"cell_ptr": n_nodes + 1, "cell_count": n_cells, "cell_proba": n_cells, "absent": n_nodes}
+    lengths |= dict.fromkeys(("branch", "column", "threshold"), n_nodes)
+    require(n_nodes > 0 and all(len(own[name]) == length for name, length in lengths.items()), WRONG)
+    parent = own["parent"]
+    require(parent[0] == -1 and bool((parent[1:] >= 0).all()) and bool((np.diff(parent) >= 0).all()), WRONG)
+    require(bool((parent < np.arange(n_nodes)).all()), WRONG)
+    splits = SplitTable(**{name: own[name] for name in SPLIT_TYPES})
+    _check_splits(splits, columns)
+    cell_ptr, cell_value, cell_count = (own[name] for name in COUNT_TYPES)
+    tree = CountTree(parent, levels_of(parent), cell_ptr, cell_value, cell_count, n_classes)
+    _check_counts(tree)
+    require(all(bool(np.isfinite(own[name]).all()) for name in ("cell_count", "cell_proba", "absent")), WRONG)
+    return SplitTree(tree, splits)
+
+
+def _check_splits(splits: SplitTable, columns: Sequence[ColumnCodec]) -> None:
+    """A split has children, its threshold is one of its column's, and its branches are there once, ascending."""
+    require(within(splits.column, -1, len(columns)), WRONG)
+    require(bool(((np.diff(splits.first_child) > 0) == ~splits.is_leaf).all()), WRONG)
+    n_cuts = np.array([len(c.cuts) if isinstance(c, NumberCodec) else 0 for c in columns] + [0])
+    is_number = np.array([isinstance(c, NumberCodec) for c in columns] + [False])[splits.column]  # -1: a leaf
+    threshold, above = splits.threshold, splits.parent[1:]
+    require(bool((threshold[~is_number] == -1).all()), WRONG)
+    require(bool(((threshold >= 0) & (threshold < n_cuts[splits.column]))[is_number].all()), WRONG)
+    arity = np.array([c.arity for c in columns] + [0])[splits.column]
+    most = np.where(is_number, MISSING + 1, arity)[above]
+    branch = splits.branch[1:]
+    require(bool(((branch >= 0) & (branch < most)).all()), WRONG)
+    require(bool((np.diff(branch)[np.diff(above) == 0] > 0).all()), WRONG)
+
+
+def _check_counts(tree: CountTree) -> None:
+    """Every node has cells, whose values ascend and are its parent's too."""
+    sizes = np.diff(tree.cell_ptr)
+    require(tree.cell_ptr[0] == 0 and tree.cell_ptr[-1] == tree.n_cells and bool((sizes > 0).all()), WRONG)
+    require(within(tree.cell_value, 0, tree.arity), WRONG)
+    require(bool((np.diff(tree.cell_value)[np.diff(tree.cell_node) == 0] > 0).all()), WRONG)
+    require(bool((tree.cell_parent[int(tree.cell_ptr[1]) :] >= 0).all()), WRONG)

@@ -1,0 +1,228 @@
+"""What classifiers of grown trees share: reading rows, growth rules, counts that follow, prediction."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from countwise.data.codec import Codec
+from countwise.data.coded import CodedBatch, CodedData, joined
+from countwise.data.discretise import Discretiser
+from countwise.data.schema import learn_schema
+from countwise.data.source import Source
+from countwise.dtypes import AnyArray, FloatArray, IntArray, code_dtype
+from countwise.errors import DataError, MemoryLimitError, size_text
+from countwise.estimators.base import CountClassifier, Derived
+from countwise.estimators.door import check_classes, check_whole, seed_of
+from countwise.estimators.learn import Plan, coded_data
+from countwise.infer.trees import TreeMean
+from countwise.parallel import n_threads, thread_map
+from countwise.progress import progress_bar
+from countwise.smooth import Smoothed, Smoother
+from countwise.tree.grow import CRITERIA, GrowthRules, only_used_cuts
+from countwise.tree.grow_passes import Passes
+from countwise.tree.splits import SplitTree, added, counted, number_values
+
+DEFAULT_SMOOTHING = "m-branch"
+ROW_BYTES = 24  # of growth, beside the codes: position, class, and room to divide them
+
+
+class TreeClassifier(CountClassifier):
+    """Base of the classifiers of grown trees; a subclass adds its parameters and :meth:`_grow`.
+
+    The other parameters, which all classifiers share, are in :class:`CountClassifier`.
+
+    Parameters
+    ----------
+    criterion : {"gain_ratio", "entropy", "gini"}, default "gain_ratio"
+        What splits are chosen by. "gain_ratio" is C4.5's: the best ratio of gain to the information of the branches,
+        among the attributes of at least average gain; a threshold's gain is less log2(thresholds) / rows.
+        "entropy" and "gini" take the greatest fall of these.
+    min_samples_leaf : float, default 2
+        Rows (weight) that at least two branches of a split must have.
+    max_depth : int or None
+        Most splits between the root and a leaf.
+    curtail : float, default 0
+        A node of fewer rows (weight) does not answer: its nearest ancestor with as many does (paper 004, section
+        3.2.3.2, where 100 to 400 is advised).
+
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gain_ratio",
+        min_samples_leaf: float = 2,
+        max_depth: int | None = None,
+        curtail: float = 0,
+        smoothing: str | Smoother = DEFAULT_SMOOTHING,
+        discretiser: str | Discretiser = "every-value",
+        **shared: Any,
+    ) -> None:
+        super().__init__(smoothing=smoothing, discretiser=discretiser, **shared)
+        self.criterion = criterion
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.curtail = curtail
+
+    trees_: list[SplitTree]
+
+    @abstractmethod
+    def _grow(self, batch: CodedBatch, codec: Codec, plan: Plan) -> list[SplitTree]:
+        """Trees from rows in memory."""
+
+    def _judge(
+        self, batch: CodedBatch, codec: Codec, trees: list[SplitTree], smoothed: list[Smoothed], plan: Plan
+    ) -> dict[str, Any]:
+        """Attributes to set from what the trees say of the rows that they were grown from."""
+        return {}
+
+    def _check_params(self) -> None:
+        if self.criterion not in CRITERIA:
+            raise DataError(f"criterion={self.criterion!r} is not known; choose one of {', '.join(CRITERIA)}")
+        least = self.min_samples_leaf
+        if not isinstance(least, Real) or isinstance(least, bool) or not 0 < least < np.inf:
+            raise DataError(f"min_samples_leaf must be a number > 0, got {least!r}")
+        if self.max_depth is not None:
+            check_whole("max_depth", self.max_depth, 0)
+        if not isinstance(self.curtail, Real) or not 0 <= self.curtail < np.inf:
+            raise DataError(f"curtail must be a number >= 0, got {self.curtail!r}")
+
+    def _plan(self, partial: bool) -> Plan:
+        plan = super()._plan(partial)
+        if plan.smoother.candidates:
+            raise DataError(f"smoothing={self.smoothing!r}: a tree holds no rows out to choose by; give a number")
+        return plan
+
+    def _rules(self, max_features: int | None = None) -> GrowthRules:
+        return GrowthRules(self.criterion, self.min_samples_leaf, self.max_depth, max_features)
+
+    def _learn(self, source: Source, labels: AnyArray | None, plan: Plan) -> None:
+        schema = learn_schema(source, plan.discretiser, plan.categorical, plan.threads)
+        codec = schema.codec if labels is None else replace(schema.codec, classes=labels)
+        check_classes(codec.classes)
+        target = schema.target if labels is None else None
+        data = coded_data(source, codec, target, schema.n_rows, plan.threads)
+        need = growth_bytes(data)
+        if data.n_rows * need > plan.memory and not source.in_memory:
+            batch, trees = (
+                None,
+                [self._grow_in_passes(Passes(data, codec, self._rules(), need, plan.memory, plan.threads))],
+            )
+        else:
+            batch = rows_of(data)
+            trees = self._grow(batch, codec, plan)
+        self.codec_, self.trees_ = only_used_cuts(codec, trees)
+        self.classes_, self.smoother_ = codec.classes, plan.smoother
+        self.class_counts_ = _class_counts(batch, trees[0], len(codec.classes))
+        self.n_passes_, self.rank_error_ = data.n_passes, schema.rank_error
+        smoothed = smooth_trees(self.trees_, plan.smoother, plan.seed, plan.threads)
+        self._derived = Derived(smoothed)
+        if batch is not None:
+            for name, value in self._judge(batch, codec, trees, smoothed, plan).items():
+                setattr(self, name, value)
+
+    def _grow_in_passes(self, passes: Passes) -> SplitTree:
+        """A tree from more rows than fit into memory."""
+        raise MemoryLimitError(
+            f"{type(self).__name__} grows from the codes of all rows, "
+            f"{size_text(passes.data.n_rows * passes.row_bytes)}, more than max_memory = "
+            f"{size_text(passes.max_memory)}; use fewer rows or columns, or raise max_memory"
+        )
+
+    def _add_counts(self, batch: CodedBatch, threads: int) -> None:
+        n_values, n_classes = number_values(self.codec_), len(self.classes_)
+
+        def add(tree: SplitTree) -> SplitTree:
+            assert batch.target is not None
+            nodes = tree.splits.apply(batch, n_values)
+            return added(tree, counted(tree.splits, nodes, batch.target, batch.weights, n_classes))
+
+        self.trees_ = thread_map(add, self.trees_, threads)
+
+    def merge(self, other: TreeClassifier) -> Self:
+        """Add the counts of a model of the same codec and splits, trained on other rows."""
+        self._check_same_codec(other)
+        if len(self.trees_) != len(other.trees_):
+            raise DataError("the models have different numbers of trees")
+        pairs = list(zip(self.trees_, other.trees_, strict=True))
+        if not all(a.splits.same_as(b.splits) for a, b in pairs):
+            raise DataError("the models have different splits")
+        self.trees_ = [added(a, b.counts) for a, b in pairs]
+        self.class_counts_ = self.class_counts_ + other.class_counts_
+        self._derived = Derived()
+        return self
+
+    @property
+    def n_parameters_(self) -> int:
+        """Probabilities that the model holds: of each class that occurred in each leaf."""
+        check_is_fitted(self, "codec_")
+        return sum(tree.n_leaf_cells for tree in self.trees_)
+
+    @property
+    def _parameters(self) -> list[Smoothed]:
+        check_is_fitted(self, "codec_")
+        if self._derived.parameters is None:
+            seed, threads = seed_of(self.random_state), n_threads(self.n_jobs)
+            self._derived.parameters = smooth_trees(self.trees_, self.smoother_, seed, threads)
+        return self._derived.parameters
+
+    @property
+    def _compiled(self) -> TreeMean:
+        parameters = self._parameters
+        if self._derived.compiled is None:
+            n_values = number_values(self.codec_)
+            self._derived.compiled = TreeMean(self.trees_, parameters, n_values, self.curtail, n_threads(self.n_jobs))
+        return self._derived.compiled
+
+    @property
+    def _spread(self) -> TreeMean:
+        return self._compiled
+
+    def _apply(self, X: Any) -> IntArray:
+        """The node of each row in each tree, rows x trees."""
+        compiled = self._compiled
+        parts = [
+            np.stack([compiled.apply(batch, t, threads) for t in range(len(self.trees_))], axis=1)
+            for batch, threads in self._rows(X)
+        ]
+        return np.concatenate(parts) if parts else np.empty((0, len(self.trees_)), np.int32)
+
+
+def growth_bytes(data: CodedData) -> int:
+    """Memory of a row while a tree is grown; codes of one or two bytes may fit where the table does not."""
+    return sum(code_dtype(arity).itemsize for arity in [*data.arity, data.n_classes]) + 8 * data.weighted + ROW_BYTES
+
+
+def rows_of(data: CodedData) -> CodedBatch:
+    """All rows as codes."""
+    return joined(list(data.batches("reading codes")))
+
+
+def _class_counts(batch: CodedBatch | None, tree: SplitTree, n_classes: int) -> FloatArray:
+    """Rows (weight) of each class; those of the root where all rows were counted there."""
+    if batch is None:
+        cells = slice(0, int(tree.counts.cell_ptr[1]))
+        counts = np.bincount(tree.counts.cell_value[cells], tree.counts.cell_count[cells], minlength=n_classes)
+        return counts.astype(np.float64)
+    assert batch.target is not None
+    return np.bincount(batch.target, batch.weights, minlength=n_classes).astype(np.float64)
+
+
+def smooth_trees(trees: Sequence[SplitTree], smoother: Smoother, seed: int, threads: int) -> list[Smoothed]:
+    """Smooth every tree; each has its own seed, spawned by position."""
+    seeds = np.random.SeedSequence(seed).generate_state(len(trees))
+
+    def smooth(job: tuple[SplitTree, np.integer]) -> Smoothed:
+        smoothed = smoother.smooth(job[0].counts, int(job[1]))
+        bar.advance()
+        return smoothed
+
+    with progress_bar("smoothing", len(trees)) as bar:
+        return thread_map(smooth, zip(trees, seeds, strict=True), threads)

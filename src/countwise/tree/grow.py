@@ -1,0 +1,91 @@
+"""Growth of classification trees from coded rows: C4.5 (Quinlan 1993, 1996; paper 004, section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from countwise import _kernels
+from countwise.data.codec import Codec, NumberCodec
+from countwise.data.coded import CodedBatch
+from countwise.dtypes import IntArray
+from countwise.tree.count_tree import CountTree
+from countwise.tree.splits import SplitTable, SplitTree, number_values
+
+CRITERIA: Final = {"gain_ratio": 0, "entropy": 1, "gini": 2}
+NO_LIMIT: Final = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class GrowthRules:
+    """When and by what a node is split; see :class:`ProbabilityTreeClassifier`."""
+
+    criterion: str = "gain_ratio"
+    min_samples_leaf: float = 2
+    max_depth: int | None = None
+    max_features: int | None = None  # attributes that a node looks at, drawn at random
+
+    def options(self, seed: int) -> tuple[int, float, int, int, int]:
+        """As the kernel takes them."""
+        depth = NO_LIMIT if self.max_depth is None else self.max_depth
+        features = NO_LIMIT if self.max_features is None else self.max_features
+        return CRITERIA[self.criterion], float(self.min_samples_leaf), depth, features, seed
+
+
+def grow(batch: CodedBatch, codec: Codec, rules: GrowthRules, seed: int = 0, threads: int = 1) -> SplitTree:
+    """A tree from rows in memory.
+
+    A node is split where at least two branches keep ``min_samples_leaf`` rows and the split tells something about the
+    class. By "gain_ratio" the gain of a threshold is less log2(thresholds) / rows, and the greatest ratio of
+    gain to the information of the branches wins among the attributes of at least average gain; otherwise the greatest
+    fall of entropy or of the Gini index. The first column, and the least threshold, of equals.
+    """
+    n_classes = len(codec.classes)
+    assert batch.target is not None
+    parent, branch, column, low, high, level_ptr, cell_ptr, cell_value, cell_count = _kernels.grow_tree(
+        batch.codes,
+        codec.arity,
+        number_values(codec),
+        batch.target,
+        n_classes,
+        batch.weights,
+        rules.options(seed),
+        threads,
+    )
+    tree = CountTree(parent, level_ptr, cell_ptr, cell_value, cell_count, n_classes)
+    return SplitTree(tree, SplitTable(parent, branch, column, middle_cuts(codec, column, low, high)))
+
+
+def middle_cuts(codec: Codec, column: IntArray, low: IntArray, high: IntArray) -> IntArray:
+    """Of the cut points that divide a node's rows alike, ``low`` to ``high``, the one in the middle by value."""
+    threshold = low.copy()
+    for i in np.unique(column[low < high]):
+        cuts = codec.columns[i].cuts
+        at = np.flatnonzero((column == i) & (low < high))
+        goal = 0.5 * cuts[low[at]] + 0.5 * cuts[high[at]]
+        above = np.searchsorted(cuts, goal)  # low < above <= high
+        nearer = goal - cuts[above - 1] <= cuts[above] - goal
+        threshold[at] = np.where(nearer, above - 1, above)
+    return threshold
+
+
+def only_used_cuts(codec: Codec, trees: Sequence[SplitTree]) -> tuple[Codec, list[SplitTree]]:
+    """The codec with no more cut points than the splits need, and the trees in its codes."""
+    columns, tables = list(codec.columns), [tree.splits for tree in trees]
+    thresholds = [table.threshold.copy() for table in tables]
+    for i, own in enumerate(codec.columns):
+        if not isinstance(own, NumberCodec) or own.n_bins == 0:
+            continue
+        at = [np.flatnonzero(table.column == i) for table in tables]
+        used = np.unique(np.concatenate([table.threshold[nodes] for table, nodes in zip(tables, at, strict=True)]))
+        for threshold, nodes in zip(thresholds, at, strict=True):
+            threshold[nodes] = np.searchsorted(used, threshold[nodes])
+        columns[i] = NumberCodec(own.name, own.cuts[used], len(used) + 1, own.has_missing, own.measure)
+    narrow = [
+        SplitTree(tree.counts, replace(tree.splits, threshold=threshold))
+        for tree, threshold in zip(trees, thresholds, strict=True)
+    ]
+    return Codec(tuple(columns), codec.classes), narrow

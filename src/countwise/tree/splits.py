@@ -1,0 +1,159 @@
+"""How a row of codes reaches a node of a grown tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from countwise import _kernels
+from countwise.data.codec import Codec, NumberCodec
+from countwise.data.coded import CodedBatch
+from countwise.dtypes import AnyArray, FloatArray, IntArray, OffsetArray
+from countwise.tree.count_tree import CountTree
+
+MISSING = 2  # the branch of a number; up to the threshold is 0, above it 1
+
+
+@dataclass(frozen=True, eq=False)
+class SplitTable:
+    """The splits of a :class:`CountTree`, node by node.
+
+    ``column[i]`` is the column that node i splits on, -1 in a leaf. A number has ``threshold[i] >= 0``: codes up to it
+    take branch 0, greater ones branch 1, and missing values, where the node met any, branch 2. A category has
+    ``threshold[i] == -1`` and a branch for each code that the node met, *missing* among them. ``branch[i]`` leads from
+    a node's parent to it, ascending among siblings. A row for which there is no branch stays where it is.
+    """
+
+    parent: IntArray
+    branch: IntArray
+    column: IntArray
+    threshold: IntArray
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes of the tree."""
+        return len(self.parent)
+
+    @property
+    def is_leaf(self) -> AnyArray:
+        """Which nodes have no children."""
+        return self.column < 0
+
+    @cached_property
+    def first_child(self) -> OffsetArray:
+        """The children of node i are ``first_child[i]:first_child[i + 1]``: siblings are adjacent, in level order."""
+        return np.searchsorted(self.parent, np.arange(self.n_nodes + 1), side="left").astype(np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return self.parent.nbytes + self.branch.nbytes + self.column.nbytes + self.threshold.nbytes
+
+    def same_as(self, other: SplitTable) -> bool:
+        """Whether every row takes the same way in both."""
+        pairs = ((self.parent, other.parent), (self.branch, other.branch), (self.column, other.column))
+        return all(np.array_equal(a, b) for a, b in (*pairs, (self.threshold, other.threshold)))
+
+    def apply(self, batch: CodedBatch, n_values: Sequence[int], threads: int = 1) -> IntArray:
+        """The deepest node that each row reaches; ``n_values`` as in :func:`number_values`."""
+        out = np.empty(batch.n_rows, np.int32)
+        _kernels.reach_nodes(batch.codes, n_values, (self._walk, self.branch), threads, out)
+        return out
+
+    @cached_property
+    def _walk(self) -> IntArray:
+        """Column, threshold, first child and children of every node, side by side for the kernel.
+
+        The number of children is negative where their branches are not 0, 1, 2, ...
+        """
+        first, n_children = self.first_child[:-1], np.diff(self.first_child)
+        gap = np.zeros(self.n_nodes, bool)
+        place = np.arange(1, self.n_nodes) - first[self.parent[1:]]
+        gap[self.parent[1:][self.branch[1:] != place]] = True
+        columns = (self.column, self.threshold, first, np.where(gap, -n_children, n_children))
+        return np.stack(columns, axis=1).astype(np.int32).reshape(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class SplitTree:
+    """A count tree and how a row reaches its nodes: the same nodes in both."""
+
+    counts: CountTree
+    splits: SplitTable
+
+    @property
+    def n_leaves(self) -> int:
+        """Nodes without children."""
+        return int(np.count_nonzero(self.splits.is_leaf))
+
+    @property
+    def n_leaf_cells(self) -> int:
+        """Classes that occurred in all leaves."""
+        return int(np.diff(self.counts.cell_ptr)[self.splits.is_leaf].sum())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return self.counts.nbytes + self.splits.nbytes
+
+
+def number_values(codec: Codec) -> list[int]:
+    """For each column the bins of a number, 0 for a category; the code of that number is a missing value's."""
+    return [column.n_bins if isinstance(column, NumberCodec) else 0 for column in codec.columns]
+
+
+def counted(splits: SplitTable, node: IntArray, target: AnyArray, weights: FloatArray | None, arity: int) -> CountTree:
+    """The counts of rows that reach these nodes. A row that has not come to a leaf is left out.
+
+    A node without rows has no cells, which smoothers do not expect: :func:`countwise.tree.prune.base.subtree`.
+    """
+    known = splits.is_leaf[node]
+    keys, same = np.unique(node[known].astype(np.int64) * arity + target[known], return_inverse=True)
+    counts = np.bincount(same, None if weights is None else weights[known], minlength=len(keys))
+    return _sum_up(splits, keys, counts.astype(np.float64), arity)
+
+
+def added(tree: SplitTree, other: CountTree) -> SplitTree:
+    """The counts of both, which have the same splits."""
+    keys = [_leaf_cells(one, tree.splits) for one in (tree.counts, other)]
+    key, same = np.unique(np.concatenate([k for k, _ in keys]), return_inverse=True)
+    counts = np.bincount(same, np.concatenate([n for _, n in keys]))
+    return SplitTree(_sum_up(tree.splits, key, counts.astype(np.float64), other.arity), tree.splits)
+
+
+def _leaf_cells(tree: CountTree, splits: SplitTable) -> tuple[OffsetArray, FloatArray]:
+    at_leaf = splits.is_leaf[tree.cell_node]
+    key = tree.cell_node[at_leaf].astype(np.int64) * tree.arity + tree.cell_value[at_leaf]
+    return key, tree.cell_count[at_leaf]
+
+
+def _sum_up(splits: SplitTable, key: OffsetArray, count: FloatArray, arity: int) -> CountTree:
+    """The tree of the counts at the leaves; ``key`` is node x arity + value, ascending."""
+    level_ptr = levels_of(splits.parent)
+    done_keys, done_counts = [], []
+    above_key, above_count = np.zeros(0, np.int64), np.zeros(0)
+    for level in range(len(level_ptr) - 2, -1, -1):
+        own = slice(*np.searchsorted(key, level_ptr[level : level + 2] * arity))
+        keys, same = np.unique(np.concatenate([key[own], above_key]), return_inverse=True)
+        counts = np.bincount(same, np.concatenate([count[own], above_count]), minlength=len(keys)).astype(np.float64)
+        done_keys.append(keys)
+        done_counts.append(counts)
+        above_key, above_count = splits.parent[keys // arity].astype(np.int64) * arity + keys % arity, counts
+    keys, counts = np.concatenate(done_keys[::-1]), np.concatenate(done_counts[::-1])
+    cell_ptr = np.searchsorted(keys, np.arange(splits.n_nodes + 1, dtype=np.int64) * arity).astype(np.int64)
+    return CountTree(splits.parent, level_ptr, cell_ptr, (keys % arity).astype(np.int32), counts, arity)
+
+
+def levels_of(parent: IntArray) -> OffsetArray:
+    """``level_ptr`` of a level-ordered tree.
+
+    >>> levels_of(np.array([-1, 0, 0, 2, 2], np.int32)).tolist()
+    [0, 1, 3, 5]
+    """
+    ends = [0, 1]
+    while ends[-1] < len(parent):  # the next level are the children of this one
+        ends.append(int(np.searchsorted(parent, ends[-1], side="left")))
+    return np.array(ends, np.int64)

@@ -1,0 +1,96 @@
+// Bindings: growth of classification trees, and rows to their nodes.
+#include "bindings.hpp"
+#include "grow.hpp"
+#include "grow_choice.hpp"
+#include "walk.hpp"
+
+namespace countwise {
+
+using namespace nb::literals;
+
+namespace {
+
+nb::tuple bind_grow_tree(const std::vector<AnyColumn>& codes, const std::vector<uint32_t>& arity,
+                         const std::vector<uint32_t>& n_values, const AnyColumn& target, uint32_t n_classes,
+                         const std::optional<In<double>>& weights, const nb::tuple& options, int n_threads) {
+  const size_t n_rows = target.shape(0);
+  const auto columns = columns_of(codes, arity, n_rows);
+  expect_size(n_values.size(), columns.size(), "one n_values per column is needed");
+  const GrowOptions own{static_cast<GrowCriterion>(nb::cast<int>(options[0])),
+                        nb::cast<double>(options[1]),
+                        nb::cast<uint32_t>(options[2]),
+                        nb::cast<uint32_t>(options[3]),
+                        nb::cast<uint64_t>(options[4]),
+                        n_threads};
+  const GrowRows rows{columns, n_values, column_of(target, n_classes), n_classes, weights_of(weights, n_rows), n_rows};
+  GrownTree tree;
+  {
+    nb::gil_scoped_release release;
+    tree = grow_tree(rows, own);
+  }
+  return nb::make_tuple(to_numpy(std::move(tree.parent)), to_numpy(std::move(tree.branch)),
+                        to_numpy(std::move(tree.column)), to_numpy(std::move(tree.low)), to_numpy(std::move(tree.high)),
+                        to_numpy(std::move(tree.level_ptr)), to_numpy(std::move(tree.cell_ptr)),
+                        to_numpy(std::move(tree.cell_value)), to_numpy(std::move(tree.cell_count)));
+}
+
+void bind_choose_splits(const std::vector<In<double>>& arrays, const std::vector<uint32_t>& arity,
+                        const std::vector<uint32_t>& n_values, uint32_t n_classes, const nb::tuple& options,
+                        Array<int32_t> column, Array<int32_t> low, Array<int32_t> high) {
+  const size_t n_nodes = column.shape(0);
+  expect_size(arity.size(), arrays.size(), "one arity per table is needed");
+  expect_size(n_values.size(), arrays.size(), "one n_values per table is needed");
+  expect_size(low.shape(0), n_nodes, "low differs in length from column");
+  expect_size(high.shape(0), n_nodes, "high differs in length from column");
+  std::vector<const double*> tables;
+  for (size_t c = 0; c < arrays.size(); ++c) {
+    expect_size(arrays[c].shape(0), n_nodes * arity[c] * n_classes, "a table must be nodes x codes x classes");
+    tables.push_back(arrays[c].data());
+  }
+  const auto criterion = static_cast<GrowCriterion>(nb::cast<int>(options[0]));
+  const double min_leaf = nb::cast<double>(options[1]), total = nb::cast<double>(options[2]);
+  const bool whole = nb::cast<bool>(options[3]);
+  const int n_threads = nb::cast<int>(options[4]);
+  nb::gil_scoped_release release;
+  choose_splits({tables, arity, n_values, n_classes, n_nodes, total, whole}, criterion, min_leaf, n_threads,
+                {column.data(), low.data(), high.data()});
+}
+
+}  // namespace
+
+void bind_growth(nb::module_& m) {
+  m.def("choose_splits", &bind_choose_splits, "tables"_a, "arity"_a, "n_values"_a, "n_classes"_a, "options"_a,
+        "column"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert());
+  m.def("grow_tree", &bind_grow_tree, "columns"_a, "arity"_a, "n_values"_a, "target"_a, "n_classes"_a,
+        "weights"_a.none(), "options"_a, "n_threads"_a);
+  m.def(
+      "reach_nodes",
+      [](const std::vector<AnyColumn>& codes, const std::vector<uint32_t>& n_values, const nb::tuple& splits,
+         int n_threads, Array<int32_t> out) {
+        const size_t n_rows = out.shape(0);
+        const auto columns = columns_of(codes, n_values, n_rows);  // codes of a walk need no arity
+        const auto nodes = nb::cast<In<int32_t>>(splits[0]), branch = nb::cast<In<int32_t>>(splits[1]);
+        expect_size(nodes.shape(0), 4 * branch.shape(0), "nodes must have four numbers for each node");
+        nb::gil_scoped_release release;
+        reach_nodes(columns, {reinterpret_cast<const WalkNode*>(nodes.data()), branch.data(), n_values}, n_rows,
+                    n_threads, out.data());
+      },
+      "columns"_a, "n_values"_a, "splits"_a, "n_threads"_a, "out"_a.noconvert());
+  m.def(
+      "node_proba",
+      [](const nb::tuple& tree, In<double> cell_proba, In<double> absent, const std::optional<In<double>>& base,
+         bool hierarchical, In<int32_t> nodes, int n_threads, Array<double> out) {
+        const CountTreeArrays arrays = count_tree_arrays(tree);
+        arrays.expect_cells(cell_proba.shape(0));
+        arrays.expect_nodes(absent.shape(0));
+        if (base) expect_size(base->shape(0), arrays.arity, "base must have one entry per value");
+        expect_size(out.shape(0), nodes.shape(0) * arrays.arity, "out must be nodes x values");
+        nb::gil_scoped_release release;
+        node_proba(arrays.view(), {cell_proba.data(), absent.data(), base ? base->data() : nullptr, hierarchical},
+                   nodes.data(), nodes.shape(0), n_threads, out.data());
+      },
+      "tree"_a, "cell_proba"_a, "absent"_a, "base"_a.none(), "hierarchical"_a, "nodes"_a, "n_threads"_a,
+      "out"_a.noconvert());
+}
+
+}  // namespace countwise

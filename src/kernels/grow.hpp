@@ -1,0 +1,43 @@
+// Growth of a classification tree from coded rows, as C4.5 does it: one attribute at each inner node, numbers by a
+// threshold, categories by a branch for each.
+#pragma once
+
+#include "common.hpp"
+
+namespace countwise {
+
+// Rows to grow from. `n_values[i]` is 0 for a category; for a number its codes below n_values[i] ascend with the value,
+// and the code n_values[i] means missing. Codes are below the columns' arity; weights may be null.
+struct GrowRows {
+  const std::vector<Column>& columns;
+  const std::vector<uint32_t>& n_values;
+  Column target;
+  uint32_t n_classes;
+  const double* weights;
+  size_t n_rows;
+};
+
+enum class GrowCriterion { kGainRatio = 0, kEntropy = 1, kGini = 2 };
+
+struct GrowOptions {
+  GrowCriterion criterion;
+  double min_leaf;        // weight that at least two branches must have
+  uint32_t max_depth;     // levels below the root
+  uint32_t max_features;  // attributes that a node looks at, drawn at random; all of them from their number up
+  uint64_t seed;
+  int n_threads;
+};
+
+// Level-ordered, siblings adjacent. Per node: the column that it splits on (-1 in a leaf); of a number the codes
+// between which the threshold lies (rows of codes <= low go to branch 0, of codes > high to branch 1, none is between;
+// missing to branch 2), -1 for a category; the branch that leads to it (of a category the code), and its class counts.
+struct GrownTree {
+  std::vector<int32_t> parent, branch, column, low, high;
+  std::vector<int64_t> level_ptr, cell_ptr;
+  std::vector<int32_t> cell_value;
+  std::vector<double> cell_count;
+};
+
+GrownTree grow_tree(const GrowRows& rows, const GrowOptions& options);
+
+}  // namespace countwise

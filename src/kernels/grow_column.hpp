@@ -1,0 +1,57 @@
+// The best split of one node by one column.
+#pragma once
+
+#include "grow.hpp"
+#include "grow_score.hpp"
+
+namespace countwise {
+
+// The rows of one node, side by side: positions in the table, classes numbered 0 .. n_classes-1 within the node.
+template <class Count>
+struct NodeRows {
+  const uint32_t* rows;
+  const uint32_t* classes;
+  const Count* weights;  // null: 1 each
+  size_t n_rows;
+  uint32_t n_classes;
+  const Count* class_counts;
+  Count total;
+  Count weight(size_t i) const { return weights ? weights[i] : Count{1}; }
+};
+
+struct ColumnSplit {
+  double gain = 0;  // weight times what impurity falls by; 0 where no split is allowed
+  double info = 0;  // weight times the entropy of the branches, in bits, for gain ratios
+  uint32_t low = 0, high = 0;
+  uint32_t n_codes = 0;  // that occur, missing included: of 1 there is nothing to split, here or below
+  uint32_t n_known = 0;  // without missing
+};
+
+// Weight of some rows of one code and class; those of a code stand together, codes ascend.
+template <class Count>
+struct CodeEntry {
+  uint32_t code, cls;
+  Count weight;
+};
+
+// Memory that is used again from column to column.
+template <class Count>
+struct ColumnScratch {
+  std::vector<Count> table, left, right;
+  std::vector<uint64_t> keys, sorted;
+  std::vector<CodeEntry<Count>> entries;
+  std::vector<uint32_t> touched;
+};
+
+template <class Count>
+void list_entries(const Column& column, const NodeRows<Count>& node, ColumnScratch<Count>& scratch);
+
+template <class Score, class Count>
+ColumnSplit number_split(const Score& score, const NodeRows<Count>& node, double node_cost, uint32_t n_values,
+                         double min_leaf, ColumnScratch<Count>& scratch);
+
+template <class Score, class Count>
+ColumnSplit category_split(const Score& score, const NodeRows<Count>& node, double node_cost, double min_leaf,
+                           ColumnScratch<Count>& scratch);
+
+}  // namespace countwise

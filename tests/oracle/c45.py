@@ -1,0 +1,111 @@
+"""C4.5 growth from the definitions, row by row: the slow twin of the kernel."""
+
+import itertools
+from collections import Counter
+from math import log2
+
+SAME = 1e-9
+
+
+def impurity(counts, criterion):
+    total = sum(counts.values())
+    shares = [w / total for w in counts.values() if w > 0]
+    if criterion == "gini":
+        return 1 - sum(p * p for p in shares)
+    return -sum(p * log2(p) for p in shares)
+
+
+def weigh(rows, y, w):
+    counts = Counter()
+    for r in rows:
+        counts[int(y[r])] += float(w[r])
+    return counts
+
+
+def split_by(rows, codes, n_values, threshold):
+    """Branches of the rows: a code each for a category; 0, 1 and 2 (missing) for a number."""
+    branches = {}
+    for r in rows:
+        code = int(codes[r])
+        name = code if n_values == 0 else 2 if code >= n_values else int(code > threshold)
+        branches.setdefault(name, []).append(r)
+    return dict(sorted(branches.items()))
+
+
+def gain_of(rows, branches, y, w, criterion):
+    total = sum(weigh(rows, y, w).values())
+    after = 0.0
+    for own in branches.values():
+        counts = weigh(own, y, w)
+        after += sum(counts.values()) / total * impurity(counts, criterion)
+    return impurity(weigh(rows, y, w), criterion) - after
+
+
+def enough(branches, w, min_leaf):
+    return sum(sum(w[r] for r in own) >= min_leaf for own in branches.values()) >= 2
+
+
+def best_of_column(rows, codes, n_values, y, w, criterion, min_leaf):
+    """(gain less what the threshold costs, split information, low, high) or None."""
+    total = sum(w[r] for r in rows)
+    if n_values == 0:
+        branches = split_by(rows, codes, 0, None)
+        best = (gain_of(rows, branches, y, w, criterion), branches, -1, -1)
+        if len(branches) < 2 or not enough(branches, w, min_leaf) or best[0] <= SAME:
+            return None
+        cost = 0.0
+    else:
+        known = sorted({int(codes[r]) for r in rows if codes[r] < n_values})
+        best = (SAME * 0, None, -1, -1)
+        for low, following in itertools.pairwise(known):
+            branches = split_by(rows, codes, n_values, low)
+            if not enough({b: branches[b] for b in (0, 1)}, w, min_leaf):
+                continue
+            gain = gain_of(rows, branches, y, w, criterion)
+            if gain > best[0] + SAME:
+                best = (gain, branches, low, following - 1)
+        if best[1] is None:
+            return None
+        cost = log2(len(known) - 1) / total if criterion == "gain_ratio" else 0.0
+    shares = [sum(w[r] for r in own) / total for own in best[1].values()]
+    gain = best[0] - cost
+    return (gain, -sum(p * log2(p) for p in shares), best[2], best[3]) if gain > SAME else None
+
+
+def best_split(rows, columns, n_values, y, w, criterion, min_leaf):
+    found = {}
+    for i, codes in enumerate(columns):
+        one = best_of_column(rows, codes, n_values[i], y, w, criterion, min_leaf)
+        if one is not None:
+            found[i] = one
+    if not found:
+        return None
+    score = {i: gain for i, (gain, _, _, _) in found.items()}
+    if criterion == "gain_ratio":
+        average = sum(score.values()) / len(score)
+        score = {i: found[i][0] / found[i][1] for i in found if found[i][0] >= average - SAME}
+    best, best_score = None, 0.0
+    for i in sorted(score):
+        if score[i] > best_score + SAME:
+            best, best_score = i, score[i]
+    return None if best is None else (best, found[best][2], found[best][3])
+
+
+def grow(columns, n_values, y, w, criterion="gain_ratio", min_leaf=2, max_depth=None):
+    """Nodes in level order: (parent, branch, column, low, high, class counts)."""
+    nodes = []
+    level = [(-1, -1, list(range(len(y))))]
+    depth = 0
+    while level:
+        below = []
+        for parent, branch, rows in level:
+            counts = weigh(rows, y, w)
+            split = None
+            if len(counts) > 1 and (max_depth is None or depth < max_depth):
+                split = best_split(rows, columns, n_values, y, w, criterion, min_leaf)
+            nodes.append((parent, branch, *(split or (-1, -1, -1)), dict(sorted(counts.items()))))
+            if split:
+                branches = split_by(rows, columns[split[0]], n_values[split[0]], split[1])
+                below += [(len(nodes) - 1, name, own) for name, own in branches.items()]
+        level, depth = below, depth + 1
+    return nodes
