@@ -114,6 +114,6 @@ void bind_linear(nb::module_& m);              // bindings_linear.cpp: hierarchi
 void bind_gradient_smoothing(nb::module_& m);  // bindings_hgs.cpp: hierarchical gradient smoothing
 void bind_tuning(nb::module_& m);              // bindings_tune.cpp: leave-one-out log loss along paths
 void bind_search(nb::module_& m);              // bindings_search.cpp: searches for parents
-void bind_growth(nb::module_& m);     // bindings_grow.cpp: growth of classification trees, rows to their nodes
+void bind_growth(nb::module_& m);              // bindings_grow.cpp: growth of classification trees, rows to their nodes
 
 }  // namespace countwise

@@ -291,3 +291,16 @@ def test_names(name):
 
     model = make_model(name, jobs=1)
     assert isinstance(model, cw.ProbabilityTreeClassifier)
+
+
+def test_what_columns_offer_to_a_node(tmp_path):
+    """Thresholds of a number, one split of a category; kept by files and new rows. Of some columns: typical ones."""
+    X = pl.DataFrame({"a": list("xyzx"), "b": [1.0, 2.0, 3.0, 4.0], "c": [0.0, 0.0, 1.0, 1.0]})
+    y = [0, 1, 0, 1]
+    model = cw.ProbabilityTreeClassifier(smoothing="hgs").fit(X, y)
+    assert model.tree_.choices == (1, 1, 3)
+    model.save(tmp_path / "tree.cw")
+    assert cw.load(tmp_path / "tree.cw").tree_.choices == (1, 1, 3)
+    assert model.partial_fit(X, y).tree_.choices == (1, 1, 3)
+    forest = cw.ProbabilityForestClassifier(1, max_features=1).fit(X, y)
+    assert forest.trees_[0].counts.choices == (1,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,9 @@ def trees_out(trees: Sequence[SplitTree], smoothed: Sequence[Smoothed]) -> tuple
         arrays |= {prefix + name: getattr(own, name) for name in (*SMOOTHED_TYPES, "precision")}
         if own.base is not None:
             arrays[f"{prefix}base"] = own.base
-    return {"trees": [{"hierarchical": own.hierarchical} for own in smoothed]}, arrays
+    pairs = zip(trees, smoothed, strict=True)
+    facts = [{"hierarchical": own.hierarchical, "choices": tree.counts.choices} for tree, own in pairs]
+    return {"trees": facts}, arrays
 
 
 def trees_in(
@@ -46,6 +49,9 @@ def trees_in(
     for i, entry in enumerate(entries):
         prefix = f"tree{i}."
         tree = _tree(columns, n_classes, prefix, arrays)
+        choices = tuple(int(n) for n in entry.get("choices", ()))
+        require(all(n > 0 for n in choices), WRONG)
+        tree = replace(tree, counts=replace(tree.counts, choices=choices))
         trees.append(tree)
         smoothed.append(smoothed_in(tree.counts, bool(entry["hierarchical"]), smoother, prefix, arrays))
     return trees, smoothed

@@ -29,7 +29,7 @@ from countwise.tree.grow import CRITERIA, GrowthRules, only_used_cuts
 from countwise.tree.grow_passes import Passes
 from countwise.tree.splits import SplitTree, added, counted, number_values
 
-DEFAULT_SMOOTHING = "m-branch"
+DEFAULT_SMOOTHING = "hgs"
 ROW_BYTES = 24  # of growth, beside the codes: position, class, and room to divide them
 
 

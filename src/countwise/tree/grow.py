@@ -55,8 +55,20 @@ def grow(batch: CodedBatch, codec: Codec, rules: GrowthRules, seed: int = 0, thr
         rules.options(seed),
         threads,
     )
-    tree = CountTree(parent, level_ptr, cell_ptr, cell_value, cell_count, n_classes)
+    choices = split_choices(codec, rules.max_features)
+    tree = CountTree(parent, level_ptr, cell_ptr, cell_value, cell_count, n_classes, choices=choices)
     return SplitTree(tree, SplitTable(parent, branch, column, middle_cuts(codec, column, low, high)))
+
+
+def split_choices(codec: Codec, max_features: int | None = None) -> tuple[int, ...]:
+    """How many splits each column offers: the thresholds of a number, the one split of a category.
+
+    Of ``max_features`` columns drawn at random: as many, typical ones.
+    """
+    offers = sorted(max(n - 1, 1) for n in number_values(codec))
+    if max_features is None or max_features >= len(offers):
+        return tuple(offers)
+    return tuple(offers[(2 * i + 1) * len(offers) // (2 * max_features)] for i in range(max_features))
 
 
 def middle_cuts(codec: Codec, column: IntArray, low: IntArray, high: IntArray) -> IntArray:

@@ -20,7 +20,7 @@ from countwise.data.coded import CodedBatch, CodedData, joined
 from countwise.dtypes import AnyArray, FloatArray, IntArray, OffsetArray
 from countwise.errors import MemoryLimitError, size_text
 from countwise.tree.count_tree import CountTree
-from countwise.tree.grow import CRITERIA, GrowthRules, grow, middle_cuts
+from countwise.tree.grow import CRITERIA, GrowthRules, grow, middle_cuts, split_choices
 from countwise.tree.splits import MISSING, SplitTable, SplitTree, levels_of, number_values
 
 
@@ -199,7 +199,8 @@ def _joined(top: Top, subtrees: dict[int, SplitTree], codec: Codec) -> SplitTree
         n_nodes += splits.n_nodes - 1
     arrays = {name: np.concatenate(values) for name, values in parts.items()}
     at, values, counts_of = (np.concatenate([part[i] for part in cells]) for i in range(3))
-    return _level_ordered(arrays, at, values, counts_of, len(codec.classes))
+    whole = _level_ordered(arrays, at, values, counts_of, len(codec.classes))
+    return replace(whole, counts=replace(whole.counts, choices=split_choices(codec)))
 
 
 def _level_ordered(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -121,7 +121,8 @@ def added(tree: SplitTree, other: CountTree) -> SplitTree:
     keys = [_leaf_cells(one, tree.splits) for one in (tree.counts, other)]
     key, same = np.unique(np.concatenate([k for k, _ in keys]), return_inverse=True)
     counts = np.bincount(same, np.concatenate([n for _, n in keys]))
-    return SplitTree(_sum_up(tree.splits, key, counts.astype(np.float64), other.arity), tree.splits)
+    both = _sum_up(tree.splits, key, counts.astype(np.float64), other.arity)
+    return SplitTree(replace(both, choices=tree.counts.choices), tree.splits)
 
 
 def _leaf_cells(tree: CountTree, splits: SplitTable) -> tuple[OffsetArray, FloatArray]:

@@ -137,8 +137,13 @@ def subtree(tree: SplitTree, keep: AnyArray) -> SplitTree:
     threshold = np.where(has_child, splits.threshold[keep], -1).astype(np.int32)
     cells = np.repeat(keep, np.diff(counts.cell_ptr))
     cell_ptr: OffsetArray = np.concatenate([[0], np.cumsum(np.diff(counts.cell_ptr)[keep])]).astype(np.int64)
-    kept = CountTree(
-        parent, levels_of(parent), cell_ptr, counts.cell_value[cells], counts.cell_count[cells], counts.arity
+    kept = replace(
+        counts,
+        parent=parent,
+        level_ptr=levels_of(parent),
+        cell_ptr=cell_ptr,
+        cell_value=counts.cell_value[cells],
+        cell_count=counts.cell_count[cells],
     )
     return SplitTree(kept, SplitTable(parent, splits.branch[keep], column, threshold))
 
