@@ -186,7 +186,7 @@ def test_a_folder_its_manifest_and_an_experiment(run, folder):
     [
         (["run", "paper9"], 2, "'paper9' is not known; there are networks"),
         (["run", "paper000-table4"], 1, "hint: name a folder of Parquet files with --data"),
-        (["run", "paper004-table16"], 1, "'c45-hgs' is not in countwise yet"),
+        (["run", "paper001-table4"], 1, "'wnb' is not in countwise yet"),
         (["run", "--models", "svm"], 2, "'svm' is not known"),
         (["run", "--models", ","], 2, "name at least one"),
         (["run", "--models", "wtan"], 2, "not in countwise yet"),
@@ -209,7 +209,7 @@ def test_errors(run, args, code, message):
 def test_list_names_everything(run):
     text = run("bench", "list").stdout
     assert "paper000-table4" in text
-    assert "[not there yet: c45-hgs" in text
+    assert "[not there yet: wnb" in text
     assert "xgboost-tuned" in text
 
 
