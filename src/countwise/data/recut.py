@@ -10,27 +10,36 @@ import numpy as np
 
 from countwise.data.codec import Codec, ColumnCodec, NumberCodec
 from countwise.data.coded import CodedBatch
-from countwise.data.discretise import Discretiser
+from countwise.data.discretise import MDLP, Discretiser, RandomMDLP
+from countwise.dtypes import CodeArray, FloatArray, IntArray
 
 
-def recut_codec(fine: Codec, rows: CodedBatch, discretiser: Discretiser) -> Codec:
-    """``fine`` with fewer cut points: those that ``discretiser`` finds for ``rows``, which are in codes of ``fine``.
+def recut_codec(fine: Codec, rows: CodedBatch, random_mdlp: RandomMDLP, otherwise: Discretiser) -> Codec:
+    """``fine`` with fewer cut points: those by which ``rows``, in codes of ``fine``, tell their classes apart.
 
-    A bin counts as the number of its code, so that a cut between two codes is a cut point of ``fine``.
+    Where a column alone tells nothing (MDLP would not cut it; it may still tell something beside others) they are those
+    of ``otherwise``, which does not look at classes. A bin counts as the number of its code, so that a cut between two
+    codes is a cut point of ``fine``.
     """
-    columns = [_recut(column, position, rows, discretiser, fine) for position, column in enumerate(fine.columns)]
-    return replace(fine, columns=tuple(columns))
+
+    def recut(position: int, column: ColumnCodec) -> ColumnCodec:
+        if not isinstance(column, NumberCodec) or len(column.cuts) == 0:
+            return column
+        table = _binned(column, rows.codes[position], rows, len(fine.classes))
+        discretiser = random_mdlp if len(MDLP().cuts(*table)) else otherwise
+        found = discretiser.for_column(position).cuts(*table)
+        cuts = column.cuts[np.floor(found).astype(np.int64)]  # from code c on, below the next one
+        return replace(column, cuts=cuts, n_bins=len(cuts) + 1)
+
+    return replace(fine, columns=tuple(recut(i, column) for i, column in enumerate(fine.columns)))
 
 
-def _recut(column: ColumnCodec, position: int, rows: CodedBatch, discretiser: Discretiser, fine: Codec) -> ColumnCodec:
-    if not isinstance(column, NumberCodec) or len(column.cuts) == 0:
-        return column
+def _binned(
+    column: NumberCodec, codes: CodeArray, rows: CodedBatch, n_classes: int
+) -> tuple[FloatArray, IntArray, FloatArray, int]:
+    """Rows as a discretiser takes them: one for each bin and class that occur, far fewer than there are."""
     assert rows.target is not None
-    n_classes = len(fine.classes)
-    cell = rows.codes[position].astype(np.int64) * n_classes + rows.target
-    weight = np.bincount(cell, rows.weights, minlength=column.n_bins * n_classes)[: column.n_bins * n_classes]
-    met = np.flatnonzero(weight)  # a bin and a class: far fewer than rows
-    codes, classes = (met // n_classes).astype(np.float64), (met % n_classes).astype(np.int32)
-    found = discretiser.for_column(position).cuts(codes, classes, weight[met].astype(np.float64), n_classes)
-    cuts = column.cuts[np.floor(found).astype(np.int64)]  # from code c on, below the next one
-    return replace(column, cuts=cuts, n_bins=len(cuts) + 1)
+    n_cells = column.n_bins * n_classes
+    weight = np.bincount(codes.astype(np.int64) * n_classes + rows.target, rows.weights, n_cells)[:n_cells]
+    met = np.flatnonzero(weight)
+    return (met // n_classes).astype(np.float64), (met % n_classes).astype(np.int32), weight[met] * 1.0, n_classes

@@ -123,7 +123,7 @@ class PoolClassifier(EnsembleClassifier):
         table = read_table(source, labels, plan, [_first_bins(plan.discretiser, own) for own in recipes])
         sample = sample_rows(table.data, SEARCH_ROWS, plan.seed)
         part = sample.parts(self.n_parts)
-        table = _with_class_bins(table, recipes, sample.batch, part, plan.threads)
+        table = _with_class_bins(table, recipes, sample.batch, part, plan)
         views = [view.recode(sample.batch) for view in table.views]
 
         def search(m: int) -> Structure:
@@ -207,7 +207,7 @@ def _first_bins(discretiser: Discretiser, recipe: Recipe) -> Discretiser:
     return EqualFrequency(FINE_BINS) if recipe.class_bins else _own_discretiser(discretiser, recipe.cuts)
 
 
-def _with_class_bins(table: Table, recipes: Sequence[Recipe], rows: CodedBatch, part: AnyArray, threads: int) -> Table:
+def _with_class_bins(table: Table, recipes: Sequence[Recipe], rows: CodedBatch, part: AnyArray, plan: Plan) -> Table:
     """The table with bins that tell classes apart for the members that have such, from the rows outside their parts."""
 
     def own_codec(m: int) -> Codec:
@@ -215,9 +215,10 @@ def _with_class_bins(table: Table, recipes: Sequence[Recipe], rows: CodedBatch, 
         if not recipe.class_bins:
             return table.codecs[m]
         outside = rows.select(np.flatnonzero(part != recipe.part))
-        return recut_codec(table.codec, outside, _own_discretiser(RandomMDLP(), recipe.cuts))
+        random_mdlp, otherwise = (_own_discretiser(d, recipe.cuts) for d in (RandomMDLP(), plan.discretiser))
+        return recut_codec(table.codec, outside, random_mdlp, otherwise)
 
-    codecs = thread_map(own_codec, range(len(recipes)), threads)
+    codecs = thread_map(own_codec, range(len(recipes)), plan.threads)
     return replace(table, codecs=codecs, views=[coarsening(table.codec, own) for own in codecs])
 
 
