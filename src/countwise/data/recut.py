@@ -42,4 +42,5 @@ def _binned(
     n_cells = column.n_bins * n_classes
     weight = np.bincount(codes.astype(np.int64) * n_classes + rows.target, rows.weights, n_cells)[:n_cells]
     met = np.flatnonzero(weight)
-    return (met // n_classes).astype(np.float64), (met % n_classes).astype(np.int32), weight[met] * 1.0, n_classes
+    values, classes = (met // n_classes).astype(np.float64), (met % n_classes).astype(np.int32)
+    return values, classes, weight[met].astype(np.float64), n_classes
