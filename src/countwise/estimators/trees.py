@@ -111,10 +111,8 @@ class TreeClassifier(CountClassifier):
         data = coded_data(source, codec, target, schema.n_rows, plan.threads)
         need = growth_bytes(data)
         if data.n_rows * need > plan.memory and not source.in_memory:
-            batch, trees = (
-                None,
-                [self._grow_in_passes(Passes(data, codec, self._rules(), need, plan.memory, plan.threads))],
-            )
+            passes = Passes(data, codec, self._rules(), need, plan.memory, plan.threads)
+            batch, trees = None, [self._grow_in_passes(passes)]
         else:
             batch = rows_of(data)
             trees = self._grow(batch, codec, plan)

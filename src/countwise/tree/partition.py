@@ -32,7 +32,10 @@ def partition_counts(
     array([0, 1, 2, 2, 2], dtype=int32)
     """
     levels = tree_levels(parent)
-    key, count = _cells(levels, parent, leaf, codes, weights, arity)
+    weights = np.ones(len(leaf)) if weights is None else weights
+    there = weights > 0
+    leaves = summed(leaf[there].astype(np.int64) * arity + codes[there], weights[there])
+    key, count = cells_upwards(levels, parent, *leaves, arity)
     occurs = np.zeros(len(parent), bool)
     occurs[key // arity] = True
     below = np.flatnonzero(occurs)
@@ -78,13 +81,19 @@ def _level_order(parent: AnyArray) -> tuple[AnyArray, npt.NDArray[np.int64]]:
     return np.concatenate(levels), np.cumsum([0, *map(len, levels)], dtype=np.int64)
 
 
-def _cells(
-    levels: list[AnyArray], parent: IntArray, leaf: AnyArray, codes: AnyArray, weights: FloatArray | None, arity: int
+def summed(key: Keys, count: FloatArray) -> tuple[Keys, FloatArray]:
+    """Counts of equal keys added up; keys ascend."""
+    distinct, inverse = np.unique(key, return_inverse=True)
+    return distinct, np.bincount(inverse, count, minlength=len(distinct)).astype(np.float64, copy=False)
+
+
+def cells_upwards(
+    levels: list[AnyArray], parent: IntArray, key: Keys, count: FloatArray, arity: int
 ) -> tuple[Keys, FloatArray]:
-    """The cells of all nodes by key: those of the leaves from the rows, then level by level up."""
-    weights = np.ones(len(leaf)) if weights is None else weights
-    there = weights > 0
-    key, count = _summed(leaf[there].astype(np.int64) * arity + codes[there], weights[there])
+    """The cells of all nodes, level by level from the leaves up; ``key`` and ``count`` are the leaves', each key once.
+
+    ``levels`` as :func:`tree_levels` gives them. The cells of a level have ascending keys; the deepest level is first.
+    """
     depth = np.empty(len(parent), np.int64)
     for level, nodes in enumerate(levels):
         depth[nodes] = level
@@ -93,16 +102,11 @@ def _cells(
     parts, passed = [], (key[:0], count[:0])
     for level in range(len(levels) - 1, -1, -1):
         own = by_depth[ends[level] : ends[level + 1]]
-        both = _summed(np.concatenate([key[own], passed[0]]), np.concatenate([count[own], passed[1]]))
+        both = summed(np.concatenate([key[own], passed[0]]), np.concatenate([count[own], passed[1]]))
         parts.append(both)
         node = both[0] // arity
         passed = parent[node].astype(np.int64) * arity + both[0] % arity, both[1]
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-
-
-def _summed(key: Keys, count: FloatArray) -> tuple[Keys, FloatArray]:
-    distinct, inverse = np.unique(key, return_inverse=True)
-    return distinct, np.bincount(inverse, count, minlength=len(distinct)).astype(np.float64, copy=False)
 
 
 def _kept_above(levels: list[AnyArray], parent: IntArray, kept: AnyArray) -> AnyArray:

@@ -13,6 +13,7 @@ from countwise.data.codec import Codec, NumberCodec
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import AnyArray, FloatArray, IntArray, OffsetArray
 from countwise.tree.count_tree import CountTree
+from countwise.tree.partition import cells_upwards, summed, tree_levels
 
 MISSING = 2  # the branch of a number; up to the threshold is 0, above it 1
 
@@ -111,17 +112,15 @@ def counted(splits: SplitTable, node: IntArray, target: AnyArray, weights: Float
     A node without rows has no cells, which smoothers do not expect: :func:`countwise.tree.prune.base.subtree`.
     """
     known = splits.is_leaf[node]
-    keys, same = np.unique(node[known].astype(np.int64) * arity + target[known], return_inverse=True)
-    counts = np.bincount(same, None if weights is None else weights[known], minlength=len(keys))
-    return _sum_up(splits, keys, counts.astype(np.float64), arity)
+    times = np.ones(len(node)) if weights is None else weights
+    return _sum_up(splits, node[known].astype(np.int64) * arity + target[known], times[known], arity)
 
 
 def added(tree: SplitTree, other: CountTree) -> SplitTree:
     """The counts of both, which have the same splits."""
-    keys = [_leaf_cells(one, tree.splits) for one in (tree.counts, other)]
-    key, same = np.unique(np.concatenate([k for k, _ in keys]), return_inverse=True)
-    counts = np.bincount(same, np.concatenate([n for _, n in keys]))
-    both = _sum_up(tree.splits, key, counts.astype(np.float64), other.arity)
+    cells = [_leaf_cells(one, tree.splits) for one in (tree.counts, other)]
+    key, count = (np.concatenate(parts) for parts in zip(*cells, strict=True))
+    both = _sum_up(tree.splits, key, count, other.arity)
     return SplitTree(replace(both, choices=tree.counts.choices), tree.splits)
 
 
@@ -132,20 +131,12 @@ def _leaf_cells(tree: CountTree, splits: SplitTable) -> tuple[OffsetArray, Float
 
 
 def _sum_up(splits: SplitTable, key: OffsetArray, count: FloatArray, arity: int) -> CountTree:
-    """The tree of the counts at the leaves; ``key`` is node x arity + value, ascending."""
-    level_ptr = levels_of(splits.parent)
-    done_keys, done_counts = [], []
-    above_key, above_count = np.zeros(0, np.int64), np.zeros(0)
-    for level in range(len(level_ptr) - 2, -1, -1):
-        own = slice(*np.searchsorted(key, level_ptr[level : level + 2] * arity))
-        keys, same = np.unique(np.concatenate([key[own], above_key]), return_inverse=True)
-        counts = np.bincount(same, np.concatenate([count[own], above_count]), minlength=len(keys)).astype(np.float64)
-        done_keys.append(keys)
-        done_counts.append(counts)
-        above_key, above_count = splits.parent[keys // arity].astype(np.int64) * arity + keys % arity, counts
-    keys, counts = np.concatenate(done_keys[::-1]), np.concatenate(done_counts[::-1])
+    """The tree of the counts at the leaves; ``key`` is node x arity + value."""
+    keys, counts = cells_upwards(tree_levels(splits.parent), splits.parent, *summed(key, count), arity)
+    order = np.argsort(keys)
+    keys, counts = keys[order], counts[order]
     cell_ptr = np.searchsorted(keys, np.arange(splits.n_nodes + 1, dtype=np.int64) * arity).astype(np.int64)
-    return CountTree(splits.parent, level_ptr, cell_ptr, (keys % arity).astype(np.int32), counts, arity)
+    return CountTree(splits.parent, levels_of(splits.parent), cell_ptr, (keys % arity).astype(np.int32), counts, arity)
 
 
 def levels_of(parent: IntArray) -> OffsetArray:
