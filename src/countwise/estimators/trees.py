@@ -29,14 +29,14 @@ from countwise.tree.grow import CRITERIA, GrowthRules, only_used_cuts
 from countwise.tree.grow_passes import Passes
 from countwise.tree.splits import SplitTree, added, counted, number_values
 
-DEFAULT_SMOOTHING = "hgs"
 ROW_BYTES = 24  # of growth, beside the codes: position, class, and room to divide them
 
 
 class TreeClassifier(CountClassifier):
     """Base of the classifiers of grown trees; a subclass adds its parameters and :meth:`_grow`.
 
-    The other parameters, which all classifiers share, are in :class:`CountClassifier`.
+    The other parameters, which all classifiers share, are in :class:`CountClassifier`; ``smoothing`` is "hgs" for a tree
+    and "hdp" for a forest, and ``discretiser`` "every-value", so that numbers are split exactly.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class TreeClassifier(CountClassifier):
         min_samples_leaf: float = 2,
         max_depth: int | None = None,
         curtail: float = 0,
-        smoothing: str | Smoother = DEFAULT_SMOOTHING,
+        smoothing: str | Smoother = "hgs",
         discretiser: str | Discretiser = "every-value",
         **shared: Any,
     ) -> None:
