@@ -35,8 +35,8 @@ ROW_BYTES = 24  # of growth, beside the codes: position, class, and room to divi
 class TreeClassifier(CountClassifier):
     """Base of the classifiers of grown trees; a subclass adds its parameters and :meth:`_grow`.
 
-    The other parameters, which all classifiers share, are in :class:`CountClassifier`; ``smoothing`` is "hgs" for a tree
-    and "hdp" for a forest, and ``discretiser`` "every-value", so that numbers are split exactly.
+    The other parameters, which all classifiers share, are in :class:`CountClassifier`; ``smoothing`` is "hgs" for
+    a tree and "hdp" for a forest, and ``discretiser`` "every-value", so that numbers are split exactly.
 
     Parameters
     ----------
