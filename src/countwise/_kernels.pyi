@@ -323,23 +323,35 @@ def grow_tree(
     target: CodeArray,
     n_classes: int,
     weights: FloatArray | None,
-    options: tuple[int, float, int, int, int],
+    options: tuple[int, float, int, int, int, bool],
     n_threads: int,
-) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, OffsetArray, OffsetArray, IntArray, FloatArray]: ...
+) -> tuple[
+    IntArray,
+    IntArray,
+    IntArray,
+    IntArray,
+    IntArray,
+    OffsetArray,
+    OffsetArray,
+    IntArray,
+    FloatArray,
+    OffsetArray,
+    IntArray,
+]: ...
 def choose_splits(
     tables: Sequence[FloatArray],
     arity: Sequence[int],
     n_values: Sequence[int],
     n_classes: int,
-    options: tuple[int, float, float, bool, int],
+    options: tuple[int, float, bool, float, bool, int],
     column: IntArray,
     low: IntArray,
     high: IntArray,
-) -> None: ...
+) -> tuple[OffsetArray, IntArray]: ...
 def reach_nodes(
     columns: Sequence[CodeArray],
     n_values: Sequence[int],
-    splits: tuple[IntArray, IntArray],
+    splits: tuple[IntArray, IntArray, OffsetArray, IntArray],
     n_threads: int,
     out: IntArray,
 ) -> None: ...

@@ -21,6 +21,7 @@ nb::tuple bind_grow_tree(const std::vector<AnyColumn>& codes, const std::vector<
                         nb::cast<uint32_t>(options[2]),
                         nb::cast<uint32_t>(options[3]),
                         nb::cast<uint64_t>(options[4]),
+                        nb::cast<bool>(options[5]),
                         n_threads};
   const GrowRows rows{columns, n_values, column_of(target, n_classes), n_classes, weights_of(weights, n_rows), n_rows};
   GrownTree tree;
@@ -31,12 +32,13 @@ nb::tuple bind_grow_tree(const std::vector<AnyColumn>& codes, const std::vector<
   return nb::make_tuple(to_numpy(std::move(tree.parent)), to_numpy(std::move(tree.branch)),
                         to_numpy(std::move(tree.column)), to_numpy(std::move(tree.low)), to_numpy(std::move(tree.high)),
                         to_numpy(std::move(tree.level_ptr)), to_numpy(std::move(tree.cell_ptr)),
-                        to_numpy(std::move(tree.cell_value)), to_numpy(std::move(tree.cell_count)));
+                        to_numpy(std::move(tree.cell_value)), to_numpy(std::move(tree.cell_count)),
+                        to_numpy(std::move(tree.side_ptr)), to_numpy(std::move(tree.sides)));
 }
 
-void bind_choose_splits(const std::vector<In<double>>& arrays, const std::vector<uint32_t>& arity,
-                        const std::vector<uint32_t>& n_values, uint32_t n_classes, const nb::tuple& options,
-                        Array<int32_t> column, Array<int32_t> low, Array<int32_t> high) {
+nb::tuple bind_choose_splits(const std::vector<In<double>>& arrays, const std::vector<uint32_t>& arity,
+                             const std::vector<uint32_t>& n_values, uint32_t n_classes, const nb::tuple& options,
+                             Array<int32_t> column, Array<int32_t> low, Array<int32_t> high) {
   const size_t n_nodes = column.shape(0);
   expect_size(arity.size(), arrays.size(), "one arity per table is needed");
   expect_size(n_values.size(), arrays.size(), "one n_values per table is needed");
@@ -47,13 +49,23 @@ void bind_choose_splits(const std::vector<In<double>>& arrays, const std::vector
     expect_size(arrays[c].shape(0), n_nodes * arity[c] * n_classes, "a table must be nodes x codes x classes");
     tables.push_back(arrays[c].data());
   }
-  const auto criterion = static_cast<GrowCriterion>(nb::cast<int>(options[0]));
-  const double min_leaf = nb::cast<double>(options[1]), total = nb::cast<double>(options[2]);
-  const bool whole = nb::cast<bool>(options[3]);
-  const int n_threads = nb::cast<int>(options[4]);
-  nb::gil_scoped_release release;
-  choose_splits({tables, arity, n_values, n_classes, n_nodes, total, whole}, criterion, min_leaf, n_threads,
-                {column.data(), low.data(), high.data()});
+  const ChoiceOptions own{static_cast<GrowCriterion>(nb::cast<int>(options[0])), nb::cast<double>(options[1]),
+                          nb::cast<bool>(options[2]), nb::cast<int>(options[5])};
+  const double total = nb::cast<double>(options[3]);
+  const bool whole = nb::cast<bool>(options[4]);
+  std::vector<std::vector<int32_t>> sides(n_nodes);
+  std::vector<int64_t> side_ptr(n_nodes + 1, 0);
+  std::vector<int32_t> flat;
+  {
+    nb::gil_scoped_release release;
+    choose_splits({tables, arity, n_values, n_classes, n_nodes, total, whole}, own,
+                  {column.data(), low.data(), high.data(), sides.data()});
+    for (size_t i = 0; i < n_nodes; ++i) {
+      flat.insert(flat.end(), sides[i].begin(), sides[i].end());
+      side_ptr[i + 1] = static_cast<int64_t>(flat.size());
+    }
+  }
+  return nb::make_tuple(to_numpy(std::move(side_ptr)), to_numpy(std::move(flat)));
 }
 
 }  // namespace
@@ -70,10 +82,13 @@ void bind_growth(nb::module_& m) {
         const size_t n_rows = out.shape(0);
         const auto columns = columns_of(codes, n_values, n_rows);  // codes of a walk need no arity
         const auto nodes = nb::cast<In<int32_t>>(splits[0]), branch = nb::cast<In<int32_t>>(splits[1]);
+        const auto side_ptr = nb::cast<In<int64_t>>(splits[2]);
+        const auto sides = nb::cast<In<int32_t>>(splits[3]);
         expect_size(nodes.shape(0), 4 * branch.shape(0), "nodes must have four numbers for each node");
         nb::gil_scoped_release release;
-        reach_nodes(columns, {reinterpret_cast<const WalkNode*>(nodes.data()), branch.data(), n_values}, n_rows,
-                    n_threads, out.data());
+        const SplitView view{reinterpret_cast<const WalkNode*>(nodes.data()), branch.data(), side_ptr.data(),
+                             sides.data(), n_values};
+        reach_nodes(columns, view, n_rows, n_threads, out.data());
       },
       "columns"_a, "n_values"_a, "splits"_a, "n_threads"_a, "out"_a.noconvert());
   m.def(

@@ -30,6 +30,8 @@ class Grower {
     append(level[0].node, -1, -1);
     tree_.level_ptr.push_back(1);
     for (uint32_t depth = 0; !level.empty() && depth < options_.max_depth; ++depth) level = next_level(level);
+    tree_.side_ptr.assign(n_sides_.size() + 1, 0);
+    for (size_t i = 0; i < n_sides_.size(); ++i) tree_.side_ptr[i + 1] = tree_.side_ptr[i] + n_sides_[i];
     return std::move(tree_);
   }
 
@@ -41,7 +43,8 @@ class Grower {
   };
   struct Split {
     int32_t column = -1;
-    uint32_t low = 0, high = 0;
+    int32_t low = -1, high = -1;
+    std::vector<int32_t> sides;
     Columns columns;
     std::vector<NodePart<Count>> children;
   };
@@ -52,18 +55,18 @@ class Grower {
     for_each_node(level, [&](size_t i, NodeScratch<Count>& scratch, int threads) {
       splits[i] = choose(level[i], static_cast<uint64_t>(first) + i, scratch, threads);
       if (splits[i].column < 0) return;
-      const uint32_t n_values = table_.n_values[splits[i].column];
-      splits[i].children = part_.divide(level[i].node, splits[i].column, n_values, splits[i].low, scratch);
+      splits[i].children = part_.divide(level[i].node, splits[i].column, splits[i].low, splits[i].sides, scratch);
     });
     std::vector<Pending> below;
     for (size_t i = 0; i < level.size(); ++i) {
       const size_t node = static_cast<size_t>(first) + i;
       Split& split = splits[i];
       if (split.column < 0) continue;
-      const bool is_number = table_.n_values[split.column] > 0;
       tree_.column[node] = split.column;
-      tree_.low[node] = is_number ? static_cast<int32_t>(split.low) : -1;
-      tree_.high[node] = is_number ? static_cast<int32_t>(split.high) : -1;
+      tree_.low[node] = split.low;
+      tree_.high[node] = split.high;
+      tree_.sides.insert(tree_.sides.end(), split.sides.begin(), split.sides.end());
+      n_sides_[node] = static_cast<int64_t>(split.sides.size());
       for (auto& child : split.children) {
         append(child, static_cast<int32_t>(node), child.branch);
         below.push_back({std::move(child), split.columns});
@@ -117,8 +120,7 @@ class Grower {
     const auto look = [&](size_t at, ColumnScratch<Count>& buffers) {
       const uint32_t c = columns[at], n_values = table_.n_values[c];
       list_entries(table_.columns[c], rows, buffers);
-      found[at] = n_values ? number_split(score_, rows, cost, n_values, options_.min_leaf, buffers)
-                           : category_split(score_, rows, cost, options_.min_leaf, buffers);
+      found[at] = column_split(score_, rows, cost, n_values, options_.min_leaf, options_.subsets, buffers);
     };
     if (options_.max_features < columns.size())
       look_at_some(look, found, node, scratch.column);
@@ -134,6 +136,7 @@ class Grower {
     split.column = static_cast<int32_t>(columns[best]);
     split.low = found[best].low;
     split.high = found[best].high;
+    split.sides = std::move(found[best].sides);
     split.columns = without_constants(pending.columns, found);
     return split;
   }
@@ -174,6 +177,7 @@ class Grower {
     tree_.column.push_back(-1);
     tree_.low.push_back(-1);
     tree_.high.push_back(-1);
+    n_sides_.push_back(0);
     for (size_t c = 0; c < node.values.size(); ++c) {
       tree_.cell_value.push_back(static_cast<int32_t>(node.values[c]));
       tree_.cell_count.push_back(static_cast<double>(node.counts[c]));
@@ -186,6 +190,7 @@ class Grower {
   Score score_;
   Partition<Count> part_;
   GrownTree tree_;
+  std::vector<int64_t> n_sides_;  // of every node; nodes are split in their order
 };
 
 template <class Count>

@@ -1,5 +1,5 @@
 // Growth of a classification tree from coded rows, as C4.5 does it: one attribute at each inner node, numbers by a
-// threshold, categories by a branch for each.
+// threshold, categories by a branch for each or in two sets.
 #pragma once
 
 #include "common.hpp"
@@ -17,6 +17,8 @@ struct GrowRows {
   size_t n_rows;
 };
 
+constexpr int32_t kSubset = -2;  // in the place of a threshold
+
 enum class GrowCriterion { kGainRatio = 0, kEntropy = 1, kGini = 2 };
 
 struct GrowOptions {
@@ -25,17 +27,22 @@ struct GrowOptions {
   uint32_t max_depth;     // levels below the root
   uint32_t max_features;  // attributes that a node looks at, drawn at random; all of them from their number up
   uint64_t seed;
+  bool subsets;  // categories are split in two sets, instead of a branch for each
   int n_threads;
 };
 
 // Level-ordered, siblings adjacent. Per node: the column that it splits on (-1 in a leaf); of a number the codes
 // between which the threshold lies (rows of codes <= low go to branch 0, of codes > high to branch 1, none is between;
 // missing to branch 2), -1 for a category; the branch that leads to it (of a category the code), and its class counts.
+// A category that is split in two sets has kSubset for low and high, and for each code that the node met, ascending,
+// 2 * code + the branch that it takes: sides[side_ptr[node]] up to sides[side_ptr[node + 1]].
 struct GrownTree {
   std::vector<int32_t> parent, branch, column, low, high;
   std::vector<int64_t> level_ptr, cell_ptr;
   std::vector<int32_t> cell_value;
   std::vector<double> cell_count;
+  std::vector<int64_t> side_ptr;
+  std::vector<int32_t> sides;
 };
 
 GrownTree grow_tree(const GrowRows& rows, const GrowOptions& options);

@@ -15,10 +15,9 @@ void entries_of(const double* table, uint32_t arity, const std::vector<uint32_t>
 }
 
 template <class Score, class Count>
-void choose(const CountedNodes& nodes, GrowCriterion criterion, double min_leaf, int n_threads,
-            const ChosenSplits& out) {
+void choose(const CountedNodes& nodes, const ChoiceOptions& options, const ChosenSplits& out) {
   const Score score(nodes.total, 0);
-  parallel_for(nodes.n_nodes, n_threads, [&](size_t node) {
+  parallel_for(nodes.n_nodes, options.n_threads, [&](size_t node) {
     ColumnScratch<Count> scratch;
     std::vector<double> sums(nodes.n_classes, 0.0);  // by any column: all have all rows
     const double* first = nodes.tables[0] + node * nodes.arity[0] * nodes.n_classes;
@@ -42,14 +41,13 @@ void choose(const CountedNodes& nodes, GrowCriterion criterion, double min_leaf,
     for (size_t c = 0; c < found.size(); ++c) {
       const size_t size = static_cast<size_t>(nodes.arity[c]) * nodes.n_classes;
       entries_of(nodes.tables[c] + node * size, nodes.arity[c], classes, nodes.n_classes, scratch);
-      found[c] = nodes.n_values[c] ? number_split(score, rows, cost, nodes.n_values[c], min_leaf, scratch)
-                                   : category_split(score, rows, cost, min_leaf, scratch);
+      found[c] = column_split(score, rows, cost, nodes.n_values[c], options.min_leaf, options.subsets, scratch);
     }
-    const int best = best_column(found, criterion, static_cast<double>(rows.total));
-    const bool is_number = best >= 0 && nodes.n_values[best] > 0;
+    const int best = best_column(found, options.criterion, static_cast<double>(rows.total));
     out.column[node] = best;
-    out.low[node] = is_number ? static_cast<int32_t>(found[best].low) : -1;
-    out.high[node] = is_number ? static_cast<int32_t>(found[best].high) : -1;
+    out.low[node] = best < 0 ? -1 : found[best].low;
+    out.high[node] = best < 0 ? -1 : found[best].high;
+    if (best >= 0) out.sides[node] = std::move(found[best].sides);
   });
 }
 
@@ -63,8 +61,9 @@ int best_column(const std::vector<ColumnSplit>& found, GrowCriterion criterion, 
   size_t n_gains = 0;
   for (size_t i = 0; i < found.size(); ++i) {
     gains[i] = found[i].gain;
-    // A threshold must pay for its choice among those of the node: Quinlan (1996), log2(thresholds) / rows.
-    if (by_ratio && found[i].n_known > 2 && gains[i] > 0) gains[i] -= std::log2(found[i].n_known - 1.0);
+    // A threshold must pay for its choice among those of the node: Quinlan (1996), log2(thresholds) / rows. So must a
+    // subset.
+    if (by_ratio && found[i].choices > 1 && gains[i] > 0) gains[i] -= std::log2(found[i].choices);
     if (gains[i] <= same) continue;
     sum += gains[i];
     ++n_gains;
@@ -81,18 +80,17 @@ int best_column(const std::vector<ColumnSplit>& found, GrowCriterion criterion, 
   return best;
 }
 
-void choose_splits(const CountedNodes& nodes, GrowCriterion criterion, double min_leaf, int n_threads,
-                   const ChosenSplits& out) {
+void choose_splits(const CountedNodes& nodes, const ChoiceOptions& options, const ChosenSplits& out) {
   const bool whole = nodes.whole && nodes.total < 0x1p31;
-  if (criterion == GrowCriterion::kGini) {
+  if (options.criterion == GrowCriterion::kGini) {
     if (whole)
-      choose<GiniScore<uint32_t>, uint32_t>(nodes, criterion, min_leaf, n_threads, out);
+      choose<GiniScore<uint32_t>, uint32_t>(nodes, options, out);
     else
-      choose<GiniScore<double>, double>(nodes, criterion, min_leaf, n_threads, out);
+      choose<GiniScore<double>, double>(nodes, options, out);
   } else if (whole) {
-    choose<EntropyScore<uint32_t>, uint32_t>(nodes, criterion, min_leaf, n_threads, out);
+    choose<EntropyScore<uint32_t>, uint32_t>(nodes, options, out);
   } else {
-    choose<EntropyScore<double>, double>(nodes, criterion, min_leaf, n_threads, out);
+    choose<EntropyScore<double>, double>(nodes, options, out);
   }
 }
 

@@ -20,12 +20,19 @@ struct CountedNodes {
   bool whole;    // whether all weights are whole numbers
 };
 
+struct ChoiceOptions {
+  GrowCriterion criterion;
+  double min_leaf;
+  bool subsets;  // see GrowOptions
+  int n_threads;
+};
+
 struct ChosenSplits {
   int32_t *column, *low, *high;  // see GrownTree; column is -1 for a node that stays a leaf
+  std::vector<int32_t>* sides;   // of each node
 };
 
 // The same splits as grow_tree has from the rows themselves.
-void choose_splits(const CountedNodes& nodes, GrowCriterion criterion, double min_leaf, int n_threads,
-                   const ChosenSplits& out);
+void choose_splits(const CountedNodes& nodes, const ChoiceOptions& options, const ChosenSplits& out);
 
 }  // namespace countwise

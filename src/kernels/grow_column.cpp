@@ -123,6 +123,7 @@ ColumnSplit number_split(const Score& score, const NodeRows<Count>& node, double
   const double same = kSameGain * static_cast<double>(node.total);
   double least = node_cost - missing_cost;  // what both sides cost together must be less
   Count best_left = 0;
+  uint32_t n_known = 0;
   for (size_t i = 0; i < end;) {
     const uint32_t code = entries[i].code;
     for (; i < end && entries[i].code == code; ++i) {
@@ -135,19 +136,20 @@ ColumnSplit number_split(const Score& score, const NodeRows<Count>& node, double
       left_weight += w;
       right_weight -= w;
     }
-    ++best.n_known;
+    ++n_known;
     if (i == end || static_cast<double>(left_weight) < min_leaf || static_cast<double>(right_weight) < min_leaf)
       continue;
     const double sides = score.cost(left_terms, left_weight) + score.cost(right_terms, right_weight);
     if (sides < least - same) {
       least = sides;
-      best.low = code;
-      best.high = entries[i].code - 1;
+      best.low = static_cast<int32_t>(code);
+      best.high = static_cast<int32_t>(entries[i].code) - 1;
       best_left = left_weight;
       best.gain = node_cost - missing_cost - sides;
     }
   }
-  best.n_codes += best.n_known;
+  best.n_codes += n_known;
+  best.choices = n_known - 1.0;
   if (best.gain > 0) {
     const Count rest = node.total - missing - best_left;
     best.info = score.log_term(node.total) - score.log_term(missing) - score.log_term(best_left) - score.log_term(rest);

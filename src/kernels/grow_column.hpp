@@ -20,11 +20,12 @@ struct NodeRows {
 };
 
 struct ColumnSplit {
-  double gain = 0;  // weight times what impurity falls by; 0 where no split is allowed
-  double info = 0;  // weight times the entropy of the branches, in bits, for gain ratios
-  uint32_t low = 0, high = 0;
-  uint32_t n_codes = 0;  // that occur, missing included: of 1 there is nothing to split, here or below
-  uint32_t n_known = 0;  // without missing
+  double gain = 0;              // weight times what impurity falls by; 0 where no split is allowed
+  double info = 0;              // weight times the entropy of the branches, in bits, for gain ratios
+  int32_t low = -1, high = -1;  // see GrownTree
+  uint32_t n_codes = 0;         // that occur, missing included: of 1 there is nothing to split, here or below
+  double choices = 1;           // splits of the column that the node could have
+  std::vector<int32_t> sides;   // of a category in two sets; see GrownTree
 };
 
 // Weight of some rows of one code and class; those of a code stand together, codes ascend.
@@ -41,6 +42,7 @@ struct ColumnScratch {
   std::vector<uint64_t> keys, sorted;
   std::vector<CodeEntry<Count>> entries;
   std::vector<uint32_t> touched;
+  std::vector<double> shares, direction, turned;  // of subset_split
 };
 
 template <class Count>
@@ -50,8 +52,24 @@ template <class Score, class Count>
 ColumnSplit number_split(const Score& score, const NodeRows<Count>& node, double node_cost, uint32_t n_values,
                          double min_leaf, ColumnScratch<Count>& scratch);
 
+// Categories in two sets. They are put in the order of their class shares, of more than two classes along the direction
+// in which the shares differ most (Coppersmith, Hong and Hosking 1999), and cut where it gains most: of two classes the
+// best of all subsets (Breiman et al. 1984, section 4.2). The least code is in branch 0.
+template <class Score, class Count>
+ColumnSplit subset_split(const Score& score, const NodeRows<Count>& node, double node_cost, double min_leaf,
+                         ColumnScratch<Count>& scratch);
+
 template <class Score, class Count>
 ColumnSplit category_split(const Score& score, const NodeRows<Count>& node, double node_cost, double min_leaf,
                            ColumnScratch<Count>& scratch);
+
+// By the kind of the column.
+template <class Score, class Count>
+ColumnSplit column_split(const Score& score, const NodeRows<Count>& node, double node_cost, uint32_t n_values,
+                         double min_leaf, bool subsets, ColumnScratch<Count>& scratch) {
+  if (n_values) return number_split(score, node, node_cost, n_values, min_leaf, scratch);
+  return subsets ? subset_split(score, node, node_cost, min_leaf, scratch)
+                 : category_split(score, node, node_cost, min_leaf, scratch);
+}
 
 }  // namespace countwise

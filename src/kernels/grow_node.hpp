@@ -21,7 +21,7 @@ struct NodePart {
 template <class Count>
 struct NodeScratch {
   ColumnScratch<Count> column;
-  std::vector<uint32_t> classes, branch, rows, place;
+  std::vector<uint32_t> classes, branch, rows, place, side;
   std::vector<Count> weights, counts;
 };
 
@@ -63,9 +63,9 @@ class Partition {
 
   // The rows of a node put in the order of its children, each child's in their old order. Nodes that do not overlap may
   // be divided at the same time.
-  std::vector<NodePart<Count>> divide(const NodePart<Count>& node, int32_t column, uint32_t n_values, uint32_t low,
-                                      NodeScratch<Count>& scratch) {
-    auto children = name_branches(node, table_.columns[column], n_values, low, scratch);
+  std::vector<NodePart<Count>> divide(const NodePart<Count>& node, int32_t column, int32_t low,
+                                      const std::vector<int32_t>& sides, NodeScratch<Count>& scratch) {
+    auto children = name_branches(node, column, low, sides, scratch);
     const size_t n_rows = node.end - node.begin;
     std::vector<size_t> next;
     for (const auto& child : children) next.push_back(child.begin - node.begin);
@@ -87,19 +87,26 @@ class Partition {
 
  private:
   // Children with their branches and places; scratch.branch[i] becomes the child of row i.
-  std::vector<NodePart<Count>> name_branches(const NodePart<Count>& node, const Column& column, uint32_t n_values,
-                                             uint32_t low, NodeScratch<Count>& scratch) const {
+  std::vector<NodePart<Count>> name_branches(const NodePart<Count>& node, int32_t of_column, int32_t low,
+                                             const std::vector<int32_t>& sides, NodeScratch<Count>& scratch) const {
+    const Column& column = table_.columns[of_column];
+    const uint32_t n_values = table_.n_values[of_column];
     const size_t n_rows = node.end - node.begin;
+    scratch.side.resize(sides.empty() ? 0 : column.arity);
+    for (const int32_t side : sides) scratch.side[side >> 1] = side & 1;
     scratch.branch.resize(n_rows);
     with_width(column, [&](auto* tag) {
       using Code = std::remove_const_t<std::remove_pointer_t<decltype(tag)>>;
       const Code* codes = codes_of<Code>(column);
       for (size_t i = 0; i < n_rows; ++i) {
         const uint32_t code = codes[rows_[node.begin + i]];
-        scratch.branch[i] = n_values == 0 ? code : code >= n_values ? 2 : code > low;
+        if (n_values)
+          scratch.branch[i] = code >= n_values ? 2 : code > static_cast<uint32_t>(low);
+        else
+          scratch.branch[i] = sides.empty() ? code : scratch.side[code];
       }
     });
-    const uint32_t n_branches = n_values == 0 ? column.arity : 3;
+    const uint32_t n_branches = n_values ? 3 : sides.empty() ? column.arity : 2;
     std::vector<uint32_t> present;
     scratch.place.assign(std::max(n_branches, table_.n_classes), 0);
     for (size_t i = 0; i < n_rows; ++i)

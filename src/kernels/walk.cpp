@@ -13,7 +13,14 @@ constexpr size_t kAbreast = 16;
 CW_INLINE int32_t next_node(const SplitView& splits, int32_t at, uint32_t code) {
   const WalkNode& node = splits.nodes[at];
   auto want = static_cast<int32_t>(code);
-  if (node.threshold >= 0) want = code >= splits.n_values[node.column] ? 2 : want > node.threshold;
+  if (node.threshold >= 0) {
+    want = code >= splits.n_values[node.column] ? 2 : want > node.threshold;
+  } else if (node.threshold == kSubset) {
+    const int32_t *begin = splits.sides + splits.side_ptr[at], *end = splits.sides + splits.side_ptr[at + 1];
+    const int32_t* found = std::lower_bound(begin, end, 2 * want);
+    if (found == end || *found >> 1 != want) return at;
+    want = *found & 1;
+  }
   if (node.n_children >= 0) return want < node.n_children ? node.first_child + want : at;
   const int32_t *begin = splits.branch + node.first_child, *end = begin - node.n_children;
   const int32_t* found = std::lower_bound(begin, end, want);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "count_tree.hpp"
+#include "grow.hpp"
 
 namespace countwise {
 
-// One node of the walk: the column that it splits on (-1 in a leaf), the threshold between codes (-1 for a category),
+// One node of the walk: the column that it splits on (-1 in a leaf), the threshold between codes (-1 for a category,
+// kSubset for one in two sets),
 // and its children, n_children from first_child on; negative where they have to be searched: else child i has branch i.
 struct WalkNode {
   int32_t column, threshold, first_child, n_children;
@@ -13,7 +15,9 @@ struct WalkNode {
 
 struct SplitView {
   const WalkNode* nodes;
-  const int32_t* branch;                  // of every node: see GrownTree
+  const int32_t* branch;    // of every node: see GrownTree
+  const int64_t* side_ptr;  // the same; not read where no node has kSubset
+  const int32_t* sides;
   const std::vector<uint32_t>& n_values;  // of each column: see GrowRows
 };
 

@@ -13,7 +13,7 @@ import countwise as cw
 from countwise.errors import DataError, MemoryLimitError, ModelFileError
 from countwise.model_file import read_model_file
 from countwise.smooth import SMOOTHERS, dense_proba
-from countwise.tree.splits import number_values
+from countwise.tree.splits import SUBSET, number_values
 from oracle import c45
 from oracle.altered_files import load_altered
 from oracle.grown import NEW, X, Y, assert_same, frame, way_of
@@ -21,6 +21,7 @@ from oracle.grown import NEW, X, Y, assert_same, frame, way_of
 MODELS = {
     "tree": cw.ProbabilityTreeClassifier,
     "gini": lambda **p: cw.ProbabilityTreeClassifier(criterion="gini", max_depth=4, **p),
+    "binary": lambda **p: cw.ProbabilityTreeClassifier(category_splits="binary", **p),
 }
 each_model = pytest.mark.parametrize("name", list(MODELS))
 
@@ -86,7 +87,7 @@ def test_the_tree_is_the_oracles():
     assert model.splits_.parent.tolist() == [node[0] for node in expected]
     assert model.splits_.branch.tolist() == [node[1] for node in expected]
     assert model.splits_.column.tolist() == [node[2] for node in expected]
-    for i, (_, _, column, low, high, _) in enumerate(expected):
+    for i, (_, _, column, low, high, _, _) in enumerate(expected):
         if low >= 0:
             known = sorted(set(X.iloc[:, column].dropna()))
             cut = model.codec_.columns[column].cuts[model.splits_.threshold[i]]
@@ -140,7 +141,11 @@ def test_batches(name, size):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("max_memory", [12_000, 20_000, 50_000])
-@pytest.mark.parametrize("params", [{}, {"criterion": "gini"}, {"criterion": "entropy", "max_depth": 3}], ids=repr)
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"criterion": "gini"}, {"criterion": "entropy", "max_depth": 3}, {"category_splits": "binary"}],
+    ids=repr,
+)
 def test_rows_that_do_not_fit_are_read_again(params, max_memory, weighted):
     """Few nodes at a time by counts, then few by their rows: the tree is that of all rows in memory."""
     big, labels = frame(2000, 3)
@@ -249,6 +254,23 @@ def test_files_are_checked(array, at, value, tmp_path):
 
     def alter(header, arrays):
         arrays[f"tree0.{array}"][at] = value
+
+    with pytest.raises(ModelFileError, match="not a usable model"):
+        load_altered(read_model_file(path), alter, path)
+
+
+@pytest.mark.parametrize(
+    ("array", "at", "value"),
+    [("sides", 0, 2**20), ("sides", 1, 0), ("sides", 0, -2), ("side_ptr", 0, 1), ("side_ptr", 1, 10**6),
+     ("side_ptr", 2, 0), ("threshold", None, -1)],
+)  # fmt: skip
+def test_sides_of_files_are_checked(array, at, value, tmp_path):
+    path, model = tmp_path / "tree.cw", cw.ProbabilityTreeClassifier(category_splits="binary").fit(X, Y)
+    model.save(path)
+    in_sets = int(np.flatnonzero(model.splits_.threshold == SUBSET)[0])
+
+    def alter(header, arrays):
+        arrays[f"tree0.{array}"][in_sets if at is None else at] = value
 
     with pytest.raises(ModelFileError, match="not a usable model"):
         load_altered(read_model_file(path), alter, path)

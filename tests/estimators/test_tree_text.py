@@ -8,6 +8,7 @@ from countwise.errors import DataError
 from oracle.grown import X, Y
 
 MODEL = cw.ProbabilityTreeClassifier().fit(X, Y)
+IN_SETS = cw.ProbabilityTreeClassifier(category_splits="binary").fit(X, Y)
 
 
 def holds(rule, row):
@@ -16,7 +17,9 @@ def holds(rule, row):
         name, sign, value = part.split(" ", 2)
         own = row[name]
         gap = own is None or own != own
-        if value == "(missing)":
+        if sign == "in":
+            right = ("(missing)" if gap else own) in value.strip("{}").split(", ")
+        elif value == "(missing)":
             right = gap
         elif sign == "=":
             right = own == value
@@ -27,16 +30,18 @@ def holds(rule, row):
     return True
 
 
-def test_rules_are_the_leaves():
-    table = cw.rules(MODEL).to_pandas()
-    assert len(table) == MODEL.n_leaves_
+@pytest.mark.parametrize("model", [MODEL, IN_SETS], ids=["multiway", "binary"])
+def test_rules_are_the_leaves(model):
+    table = cw.rules(model).to_pandas()
+    assert any(" in {" in rule for rule in table["rule"]) == (model is IN_SETS)
+    assert len(table) == model.n_leaves_
     assert (np.diff(table["rows"]) <= 0).all()
     met = np.array([[holds(rule, row) for rule in table["rule"]] for row in X.to_dict("records")])
     assert (met.sum(axis=1) == 1).all()
     assert np.array_equal(met.sum(axis=0), table["rows"])
     p = table[["p_maybe", "p_no", "p_yes"]].to_numpy()
-    np.testing.assert_allclose(p[met.argmax(axis=1)], MODEL.predict_proba(X))
-    assert np.array_equal(table["prediction"][met.argmax(axis=1)], MODEL.predict(X))
+    np.testing.assert_allclose(p[met.argmax(axis=1)], model.predict_proba(X))
+    assert np.array_equal(table["prediction"][met.argmax(axis=1)], model.predict(X))
 
 
 def test_text_has_a_line_for_every_node():

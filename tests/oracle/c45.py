@@ -1,8 +1,10 @@
-"""C4.5 growth from the definitions, row by row: the slow twin of the kernel."""
+"""C4.5 growth from the definitions, row by row: the slow twin of the kernel. Also categories in two sets."""
 
 import itertools
 from collections import Counter
 from math import log2
+
+import numpy as np
 
 SAME = 1e-9
 
@@ -22,12 +24,13 @@ def weigh(rows, y, w):
     return counts
 
 
-def split_by(rows, codes, n_values, threshold):
-    """Branches of the rows: a code each for a category; 0, 1 and 2 (missing) for a number."""
+def split_by(rows, codes, n_values, threshold, sides=None):
+    """Branches of the rows: a code each for a category, or its side; 0, 1 and 2 (missing) for a number."""
     branches = {}
     for r in rows:
         code = int(codes[r])
         name = code if n_values == 0 else 2 if code >= n_values else int(code > threshold)
+        name = sides[code] if sides else name
         branches.setdefault(name, []).append(r)
     return dict(sorted(branches.items()))
 
@@ -43,6 +46,50 @@ def gain_of(rows, branches, y, w, criterion):
 
 def enough(branches, w, min_leaf):
     return sum(sum(w[r] for r in own) >= min_leaf for own in branches.values()) >= 2
+
+
+def candidate_sides(rows, codes, y, w):
+    """Cuts of the categories in the order of their class shares, along the main direction of more than two classes."""
+    present, classes = sorted({int(codes[r]) for r in rows}), sorted({int(y[r]) for r in rows})
+    counts = [weigh([r for r in rows if codes[r] == code], y, w) for code in present]
+    weight = np.array([sum(c.values()) for c in counts])
+    share = np.array([[c[k] for k in classes] for c in counts]) / weight[:, None]
+    centred = share - weight @ share / weight.sum()
+    main = np.linalg.eigh((centred * weight[:, None]).T @ centred)[1][:, -1]
+    order = sorted(range(len(present)), key=lambda i: centred[i] @ main)
+    return [named(present, [present[i] for i in order[:n]]) for n in range(1, len(present))]
+
+
+def all_sides(rows, codes):
+    """Every way to divide the categories in two."""
+    present = sorted({int(codes[r]) for r in rows})
+    sizes = range(1, len(present))
+    return [named(present, some) for n in sizes for some in itertools.combinations(present, n) if present[0] in some]
+
+
+def named(present, some):
+    """Side of each code; the least code is on side 0."""
+    return {code: int((code in some) != (present[0] in some)) for code in present}
+
+
+def best_subset(rows, codes, y, w, criterion, min_leaf, candidates):
+    best = (0.0, None)
+    for sides in candidates:
+        branches = split_by(rows, codes, 0, None, sides)
+        gain = gain_of(rows, branches, y, w, criterion)
+        if enough(branches, w, min_leaf) and gain > best[0] + SAME:
+            best = (gain, sides)
+    return best
+
+
+def subset_of_column(rows, codes, y, w, criterion, min_leaf):
+    total, n_codes = sum(w[r] for r in rows), len({int(codes[r]) for r in rows})
+    gain, sides = best_subset(rows, codes, y, w, criterion, min_leaf, candidate_sides(rows, codes, y, w))
+    if sides is None:
+        return None
+    gain -= log2(2 ** (n_codes - 1) - 1) / total if criterion == "gain_ratio" else 0.0
+    shares = [sum(w[r] for r in own) / total for own in split_by(rows, codes, 0, None, sides).values()]
+    return (gain, -sum(p * log2(p) for p in shares), -2, -2, sides) if gain > SAME else None
 
 
 def best_of_column(rows, codes, n_values, y, w, criterion, min_leaf):
@@ -72,15 +119,18 @@ def best_of_column(rows, codes, n_values, y, w, criterion, min_leaf):
     return (gain, -sum(p * log2(p) for p in shares), best[2], best[3]) if gain > SAME else None
 
 
-def best_split(rows, columns, n_values, y, w, criterion, min_leaf):
+def best_split(rows, columns, n_values, y, w, criterion, min_leaf, binary=False):
     found = {}
     for i, codes in enumerate(columns):
-        one = best_of_column(rows, codes, n_values[i], y, w, criterion, min_leaf)
+        if binary and n_values[i] == 0:
+            one = subset_of_column(rows, codes, y, w, criterion, min_leaf)
+        else:
+            one = best_of_column(rows, codes, n_values[i], y, w, criterion, min_leaf)
         if one is not None:
             found[i] = one
     if not found:
         return None
-    score = {i: gain for i, (gain, _, _, _) in found.items()}
+    score = {i: gain for i, (gain, *_) in found.items()}
     if criterion == "gain_ratio":
         average = sum(score.values()) / len(score)
         score = {i: found[i][0] / found[i][1] for i in found if found[i][0] >= average - SAME}
@@ -88,11 +138,15 @@ def best_split(rows, columns, n_values, y, w, criterion, min_leaf):
     for i in sorted(score):
         if score[i] > best_score + SAME:
             best, best_score = i, score[i]
-    return None if best is None else (best, found[best][2], found[best][3])
+    return (
+        None
+        if best is None
+        else (best, found[best][2], found[best][3], found[best][4] if len(found[best]) > 4 else None)
+    )
 
 
-def grow(columns, n_values, y, w, criterion="gain_ratio", min_leaf=2, max_depth=None):
-    """Nodes in level order: (parent, branch, column, low, high, class counts)."""
+def grow(columns, n_values, y, w, criterion="gain_ratio", min_leaf=2, max_depth=None, binary=False):
+    """Nodes in level order: (parent, branch, column, low, high, class counts, sides of the codes)."""
     nodes = []
     level = [(-1, -1, list(range(len(y))))]
     depth = 0
@@ -102,10 +156,11 @@ def grow(columns, n_values, y, w, criterion="gain_ratio", min_leaf=2, max_depth=
             counts = weigh(rows, y, w)
             split = None
             if len(counts) > 1 and (max_depth is None or depth < max_depth):
-                split = best_split(rows, columns, n_values, y, w, criterion, min_leaf)
-            nodes.append((parent, branch, *(split or (-1, -1, -1)), dict(sorted(counts.items()))))
+                split = best_split(rows, columns, n_values, y, w, criterion, min_leaf, binary)
+            column, low, high, sides = split or (-1, -1, -1, None)
+            nodes.append((parent, branch, column, low, high, dict(sorted(counts.items())), sides or {}))
             if split:
-                branches = split_by(rows, columns[split[0]], n_values[split[0]], split[1])
+                branches = split_by(rows, columns[column], n_values[column], low, sides)
                 below += [(len(nodes) - 1, name, own) for name, own in branches.items()]
         level, depth = below, depth + 1
     return nodes

@@ -33,6 +33,9 @@ def way_of(model, row):
         else:
             known = column.categories.to_pylist()
             branch = len(known) if gap else known.index(value) if value in known else -1
+        if tree.threshold[node] == -2:  # two sets
+            own = tree.sides[tree.side_ptr[node] : tree.side_ptr[node + 1]]
+            branch = {s >> 1: s & 1 for s in own.tolist()}.get(branch, -1)
         children = [i for i in np.flatnonzero(tree.parent == node) if tree.branch[i] == branch]
         if not children:
             return way

@@ -28,23 +28,35 @@ def table(seed, n_rows=60, n_classes=3, gaps=True):
     return columns, arity, n_values, y.astype(np.uint8)
 
 
-def kernel(data, criterion="gain_ratio", weights=None, min_leaf=2.0, max_depth=NONE, features=NONE, seed=0, threads=1):
+def kernel(
+    data,
+    criterion="gain_ratio",
+    weights=None,
+    min_leaf=2.0,
+    max_depth=NONE,
+    features=NONE,
+    seed=0,
+    threads=1,
+    binary=False,
+):
     columns, arity, n_values, y = data
     n_classes = int(y.max()) + 1
-    options = (CRITERIA[criterion], min_leaf, max_depth, features, seed)
+    options = (CRITERIA[criterion], min_leaf, max_depth, features, seed, binary)
     return _kernels.grow_tree(columns, arity, n_values, y, n_classes, weights, options, threads)
 
 
 def nodes_of(arrays):
-    parent, branch, column, low, high, _, cell_ptr, value, count = arrays
+    parent, branch, column, low, high, _, cell_ptr, value, count, side_ptr, sides = arrays
+    own_sides = [{s >> 1: s & 1 for s in sides[a:b].tolist()} for a, b in itertools.pairwise(side_ptr)]
     cells = [dict(zip(value[a:b].tolist(), count[a:b].tolist(), strict=True)) for a, b in itertools.pairwise(cell_ptr)]
-    return list(zip(*(a.tolist() for a in (parent, branch, column, low, high)), cells, strict=True))
+    return list(zip(*(a.tolist() for a in (parent, branch, column, low, high)), cells, own_sides, strict=True))
 
 
 def same_nodes(found, expected):
     assert [node[:5] for node in found] == [node[:5] for node in expected]
     for own, other in zip(found, expected, strict=True):
         assert own[5].keys() == other[5].keys()
+        assert own[6] == other[6]
         np.testing.assert_allclose(list(own[5].values()), list(other[5].values()), rtol=1e-12)
 
 
@@ -67,6 +79,51 @@ def test_real_weights_agree_with_the_oracle(criterion, seed):
     expected = c45.grow(columns, n_values, y, weights, criterion, min_leaf=1.5)
     assert len(expected) > 3
     same_nodes(nodes_of(kernel(data, criterion, weights, min_leaf=1.5)), expected)
+
+
+def in_sets(seed, n_rows, n_classes):
+    """Categories of which some lead to the same class, and a number."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(0, a, n_rows).astype(np.uint8) for a in (7, 5, 40)]
+    y = np.where(rng.random(n_rows) < 0.3, rng.integers(0, n_classes, n_rows), (columns[0] * 3 % 7 + columns[1] % 2))
+    return columns, [7, 5, 40], [0, 0, 40], (y % n_classes).astype(np.uint8)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_two_sets_agree_with_the_oracle(criterion, n_classes, weighted):
+    data = in_sets(n_classes, 150, n_classes)
+    columns, _, n_values, y = data
+    weights = np.random.default_rng(2).gamma(2.0, 0.7, len(y)) if weighted else None
+    expected = c45.grow(columns, n_values, y, np.ones(len(y)) if weights is None else weights, criterion, binary=True)
+    assert sum(node[3] == -2 for node in expected) > 2
+    same_nodes(nodes_of(kernel(data, criterion, weights, binary=True)), expected)
+
+
+@pytest.mark.parametrize("criterion", ["entropy", "gini"])
+@pytest.mark.parametrize("seed", range(5))
+def test_of_two_classes_no_other_two_sets_are_better(criterion, seed):
+    """By enumeration of all of them."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 8, 90).astype(np.uint8)
+    y = (rng.random(90) < rng.random(8)[codes]).astype(np.uint8)
+    rows, ones = range(90), np.ones(90)
+    best = c45.best_subset(rows, codes, y, ones, criterion, 2, c45.all_sides(rows, codes))
+    root = nodes_of(kernel(([codes], [8], [0], y), criterion, max_depth=1, binary=True))[0]
+    branches = c45.split_by(rows, codes, 0, None, root[6])
+    assert c45.gain_of(rows, branches, y, ones, criterion) == pytest.approx(best[0], abs=1e-9)
+
+
+def test_two_sets_do_not_depend_on_order_or_threads():
+    columns, arity, n_values, y = data = in_sets(3, 60000, 5)
+    order = np.random.default_rng(7).permutation(len(y))
+    one = kernel(data, binary=True)
+    assert len(one[10]) > 0
+    for other in (kernel(([c[order] for c in columns], arity, n_values, y[order]), binary=True),
+                  kernel(data, threads=3, binary=True)):  # fmt: skip
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("depth", [0, 1, 3])

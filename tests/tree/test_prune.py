@@ -177,11 +177,13 @@ def test_cross_validation_chooses_alpha():
     assert best_alpha(own) == max(a for a, loss in zip(ALPHAS, losses, strict=True) if loss == min(losses))
 
 
+@pytest.mark.parametrize("category_splits", ["multiway", "binary"])
 @pytest.mark.parametrize("name", [*PRUNERS, "validation"])
-def test_every_method(name, tmp_path):
+def test_every_method(name, category_splits, tmp_path):
     params = {"validation": True} if name == "validation" else {"pruning": name}
+    params["category_splits"] = category_splits
     model = cw.ProbabilityTreeClassifier(**params).fit(X, Y)
-    whole = cw.ProbabilityTreeClassifier().fit(X, Y)
+    whole = cw.ProbabilityTreeClassifier(category_splits=category_splits).fit(X, Y)
     assert 1 < model.n_leaves_ < whole.n_leaves_
     assert (np.diff(model.tree_.cell_ptr) > 0).all()
     assert model.apply(NEW).tolist() == [way_of(model, row)[-1] for row in NEW.to_dict("records")]

@@ -13,7 +13,7 @@ from countwise.dtypes import AnyArray
 from countwise.estimators.file_parts import require, smoothed_in, within
 from countwise.smooth import Smoothed, Smoother
 from countwise.tree.count_tree import CountTree
-from countwise.tree.splits import MISSING, SplitTable, SplitTree, levels_of
+from countwise.tree.splits import MISSING, SUBSET, SplitTable, SplitTree, levels_of
 
 COUNT_TYPES = {"cell_ptr": np.int64, "cell_value": np.int32, "cell_count": np.float64}
 SPLIT_TYPES = {"parent": np.int32, "branch": np.int32, "column": np.int32, "threshold": np.int32}
@@ -28,6 +28,8 @@ def trees_out(trees: Sequence[SplitTree], smoothed: Sequence[Smoothed]) -> tuple
         prefix = f"tree{i}."
         arrays |= {prefix + name: getattr(tree.counts, name) for name in COUNT_TYPES}
         arrays |= {prefix + name: getattr(tree.splits, name) for name in SPLIT_TYPES}
+        if tree.splits.side_ptr is not None:
+            arrays |= {prefix + "side_ptr": tree.splits.side_ptr, prefix + "sides": tree.splits.sides}
         arrays |= {prefix + name: getattr(own, name) for name in (*SMOOTHED_TYPES, "precision")}
         if own.base is not None:
             arrays[f"{prefix}base"] = own.base
@@ -68,7 +70,7 @@ def _tree(columns: Sequence[ColumnCodec], n_classes: int, prefix: str, arrays: d
     parent = own["parent"]
     require(parent[0] == -1 and bool((parent[1:] >= 0).all()) and bool((np.diff(parent) >= 0).all()), WRONG)
     require(bool((parent < np.arange(n_nodes)).all()), WRONG)
-    splits = SplitTable(**{name: own[name] for name in SPLIT_TYPES})
+    splits = SplitTable(**{name: own[name] for name in SPLIT_TYPES}, **_sides(n_nodes, prefix, arrays))
     _check_splits(splits, columns)
     cell_ptr, cell_value, cell_count = (own[name] for name in COUNT_TYPES)
     tree = CountTree(parent, levels_of(parent), cell_ptr, cell_value, cell_count, n_classes)
@@ -84,13 +86,40 @@ def _check_splits(splits: SplitTable, columns: Sequence[ColumnCodec]) -> None:
     n_cuts = np.array([len(c.cuts) if isinstance(c, NumberCodec) else 0 for c in columns] + [0])
     is_number = np.array([isinstance(c, NumberCodec) for c in columns] + [False])[splits.column]  # -1: a leaf
     threshold, above = splits.threshold, splits.parent[1:]
-    require(bool((threshold[~is_number] == -1).all()), WRONG)
+    in_sets = threshold == SUBSET
+    require(bool((threshold[~is_number & ~in_sets] == -1).all()) and not bool((in_sets & splits.is_leaf).any()), WRONG)
+    _check_sides(splits, columns)
     require(bool(((threshold >= 0) & (threshold < n_cuts[splits.column]))[is_number].all()), WRONG)
     arity = np.array([c.arity for c in columns] + [0])[splits.column]
-    most = np.where(is_number, MISSING + 1, arity)[above]
+    most = np.where(is_number, MISSING + 1, np.where(in_sets, 2, arity))[above]
     branch = splits.branch[1:]
     require(bool(((branch >= 0) & (branch < most)).all()), WRONG)
     require(bool((np.diff(branch)[np.diff(above) == 0] > 0).all()), WRONG)
+
+
+def _sides(n_nodes: int, prefix: str, arrays: dict[str, AnyArray]) -> dict[str, AnyArray]:
+    """The codes of categories in two sets, which few trees have."""
+    if f"{prefix}side_ptr" not in arrays:
+        return {}
+    side_ptr, sides = arrays[f"{prefix}side_ptr"], arrays[f"{prefix}sides"]
+    require(side_ptr.shape == (n_nodes + 1,) and side_ptr.dtype == np.int64, WRONG)
+    require(sides.ndim == 1 and sides.dtype == np.int32, WRONG)
+    require(side_ptr[0] == 0 and side_ptr[-1] == len(sides) and bool((np.diff(side_ptr) >= 0).all()), WRONG)
+    return {"side_ptr": side_ptr, "sides": sides}
+
+
+def _check_sides(splits: SplitTable, columns: Sequence[ColumnCodec]) -> None:
+    """A category in two sets names codes of its column, each once, ascending; no other node names any."""
+    in_sets = splits.threshold == SUBSET
+    if splits.side_ptr is None:
+        require(not bool(in_sets.any()), WRONG)
+        return
+    n_sides = np.diff(splits.side_ptr)
+    require(bool(((n_sides > 0) == in_sets).all()), WRONG)
+    node = np.repeat(np.arange(splits.n_nodes), n_sides)
+    code = splits.sides >> 1
+    require(bool(((code >= 0) & (code < np.array([c.arity for c in columns])[splits.column[node]])).all()), WRONG)
+    require(bool((np.diff(code)[np.diff(node) == 0] > 0).all()), WRONG)
 
 
 def _check_counts(tree: CountTree) -> None:

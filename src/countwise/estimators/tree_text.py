@@ -101,7 +101,10 @@ def condition(codec: Codec, splits: SplitTable, node: int) -> str:
     above, branch = int(splits.parent[node]), int(splits.branch[node])
     column = codec.columns[int(splits.column[above])]
     if not isinstance(column, NumberCodec):
-        return f"{column.name} = {column.labels[branch]}"
+        codes = splits.codes_of(node)
+        if len(codes) == 1:
+            return f"{column.name} = {column.labels[int(codes[0])]}"
+        return f"{column.name} in {{{', '.join(column.labels[int(code)] for code in codes)}}}"
     if branch == MISSING:
         return f"{column.name} = (missing)"
     return f"{column.name} {'>' if branch else '<='} {column.edges[int(splits.threshold[above])]}"

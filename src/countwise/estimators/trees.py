@@ -25,7 +25,7 @@ from countwise.infer.trees import TreeMean
 from countwise.parallel import n_threads, thread_map
 from countwise.progress import progress_bar
 from countwise.smooth import Smoothed, Smoother
-from countwise.tree.grow import CRITERIA, GrowthRules, only_used_cuts
+from countwise.tree.grow import CATEGORY_SPLITS, CRITERIA, GrowthRules, only_used_cuts
 from countwise.tree.grow_passes import Passes
 from countwise.tree.splits import SplitTree, added, counted, number_values
 
@@ -44,6 +44,9 @@ class TreeClassifier(CountClassifier):
         What splits are chosen by. "gain_ratio" is C4.5's: the best ratio of gain to the information of the branches,
         among the attributes of at least average gain; a threshold's gain is less log2(thresholds) / rows.
         "entropy" and "gini" take the greatest fall of these.
+    category_splits : {"multiway", "binary"}, default "multiway"
+        A branch for each category, or two sets of categories: of all sets the best for two classes, of those along
+        the main direction of the class shares for more.
     min_samples_leaf : float, default 2
         Rows (weight) that at least two branches of a split must have.
     max_depth : int or None
@@ -58,6 +61,7 @@ class TreeClassifier(CountClassifier):
         self,
         *,
         criterion: str = "gain_ratio",
+        category_splits: str = "multiway",
         min_samples_leaf: float = 2,
         max_depth: int | None = None,
         curtail: float = 0,
@@ -67,6 +71,7 @@ class TreeClassifier(CountClassifier):
     ) -> None:
         super().__init__(smoothing=smoothing, discretiser=discretiser, **shared)
         self.criterion = criterion
+        self.category_splits = category_splits
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
         self.curtail = curtail
@@ -86,6 +91,9 @@ class TreeClassifier(CountClassifier):
     def _check_params(self) -> None:
         if self.criterion not in CRITERIA:
             raise DataError(f"criterion={self.criterion!r} is not known; choose one of {', '.join(CRITERIA)}")
+        if self.category_splits not in CATEGORY_SPLITS:
+            known = ", ".join(CATEGORY_SPLITS)
+            raise DataError(f"category_splits={self.category_splits!r} is not known; choose one of {known}")
         least = self.min_samples_leaf
         if not isinstance(least, Real) or isinstance(least, bool) or not 0 < least < np.inf:
             raise DataError(f"min_samples_leaf must be a number > 0, got {least!r}")
@@ -101,7 +109,7 @@ class TreeClassifier(CountClassifier):
         return plan
 
     def _rules(self, max_features: int | None = None) -> GrowthRules:
-        return GrowthRules(self.criterion, self.min_samples_leaf, self.max_depth, max_features)
+        return GrowthRules(self.criterion, self.min_samples_leaf, self.max_depth, max_features, self.category_splits)
 
     def _learn(self, source: Source, labels: AnyArray | None, plan: Plan) -> None:
         schema = learn_schema(source, plan.discretiser, plan.categorical, plan.threads)

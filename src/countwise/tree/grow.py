@@ -16,7 +16,9 @@ from countwise.tree.count_tree import CountTree
 from countwise.tree.splits import SplitTable, SplitTree, number_values
 
 CRITERIA: Final = {"gain_ratio": 0, "entropy": 1, "gini": 2}
+CATEGORY_SPLITS: Final = ("multiway", "binary")
 NO_LIMIT: Final = 2**32 - 1
+MOST_DOUBLINGS: Final = 62  # more subsets of categories are as many as that
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,18 @@ class GrowthRules:
     min_samples_leaf: float = 2
     max_depth: int | None = None
     max_features: int | None = None  # attributes that a node looks at, drawn at random
+    category_splits: str = "multiway"
 
-    def options(self, seed: int) -> tuple[int, float, int, int, int]:
+    @property
+    def subsets(self) -> bool:
+        """Whether categories are split in two sets."""
+        return self.category_splits == "binary"
+
+    def options(self, seed: int) -> tuple[int, float, int, int, int, bool]:
         """As the kernel takes them."""
         depth = NO_LIMIT if self.max_depth is None else self.max_depth
         features = NO_LIMIT if self.max_features is None else self.max_features
-        return CRITERIA[self.criterion], float(self.min_samples_leaf), depth, features, seed
+        return CRITERIA[self.criterion], float(self.min_samples_leaf), depth, features, seed, self.subsets
 
 
 def grow(batch: CodedBatch, codec: Codec, rules: GrowthRules, seed: int = 0, threads: int = 1) -> SplitTree:
@@ -45,27 +53,34 @@ def grow(batch: CodedBatch, codec: Codec, rules: GrowthRules, seed: int = 0, thr
     """
     n_classes = len(codec.classes)
     assert batch.target is not None
-    parent, branch, column, low, high, level_ptr, cell_ptr, cell_value, cell_count = _kernels.grow_tree(
-        batch.codes,
-        codec.arity,
-        number_values(codec),
-        batch.target,
-        n_classes,
-        batch.weights,
-        rules.options(seed),
-        threads,
+    parent, branch, column, low, high, level_ptr, cell_ptr, cell_value, cell_count, side_ptr, sides = (
+        _kernels.grow_tree(
+            batch.codes,
+            codec.arity,
+            number_values(codec),
+            batch.target,
+            n_classes,
+            batch.weights,
+            rules.options(seed),
+            threads,
+        )
     )
-    choices = split_choices(codec, rules.max_features)
+    choices = split_choices(codec, rules)
     tree = CountTree(parent, level_ptr, cell_ptr, cell_value, cell_count, n_classes, choices=choices)
-    return SplitTree(tree, SplitTable(parent, branch, column, middle_cuts(codec, column, low, high)))
+    own_sides = (side_ptr, sides) if len(sides) else (None, sides)
+    return SplitTree(tree, SplitTable(parent, branch, column, middle_cuts(codec, column, low, high), *own_sides))
 
 
-def split_choices(codec: Codec, max_features: int | None = None) -> tuple[int, ...]:
-    """How many splits each column offers: the thresholds of a number, the one split of a category.
+def split_choices(codec: Codec, rules: GrowthRules) -> tuple[int, ...]:
+    """How many splits each column offers: the thresholds of a number, the one split of a category, or its subsets.
 
     Of ``max_features`` columns drawn at random: as many, typical ones.
     """
-    offers = sorted(max(n - 1, 1) for n in number_values(codec))
+    offers = sorted(
+        max(n - 1, 1) if n or not rules.subsets else max(2 ** min(column.arity - 1, MOST_DOUBLINGS) - 1, 1)
+        for n, column in zip(number_values(codec), codec.columns, strict=True)
+    )
+    max_features = rules.max_features
     if max_features is None or max_features >= len(offers):
         return tuple(offers)
     return tuple(offers[(2 * i + 1) * len(offers) // (2 * max_features)] for i in range(max_features))

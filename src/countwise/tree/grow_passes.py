@@ -21,7 +21,7 @@ from countwise.dtypes import AnyArray, FloatArray, IntArray, OffsetArray
 from countwise.errors import MemoryLimitError, size_text
 from countwise.tree.count_tree import CountTree
 from countwise.tree.grow import CRITERIA, GrowthRules, grow, middle_cuts, split_choices
-from countwise.tree.splits import MISSING, SplitTable, SplitTree, levels_of, number_values
+from countwise.tree.splits import MISSING, NO_SIDES, SUBSET, SplitTable, SplitTree, as_sides, levels_of, number_values
 
 
 @dataclass(eq=False)
@@ -36,6 +36,7 @@ class Top:
     counts: list[FloatArray] = field(default_factory=list)  # of every class
     n_rows: list[float] = field(default_factory=list)
     depth: list[int] = field(default_factory=list)
+    sides: dict[int, IntArray] = field(default_factory=dict)  # of the categories in two sets
 
     def append(self, parent: int, branch: int, counts: FloatArray, n_rows: float) -> int:
         """A leaf, for the time being."""
@@ -47,8 +48,13 @@ class Top:
 
     def splits(self) -> SplitTable:
         """As rows find their ways; no row is between two thresholds that divide alike."""
-        arrays = (self.parent, self.branch, self.column, self.low)
-        return SplitTable(*(np.array(values, np.int32) for values in arrays))
+        lists = (self.parent, self.branch, self.column, self.low)
+        parent, branch, column, low = (np.array(values, np.int32) for values in lists)
+        return SplitTable(parent, branch, column, low, *as_sides(self.all_sides()))
+
+    def all_sides(self) -> list[IntArray]:
+        """Of every node, see :class:`SplitTable`."""
+        return [self.sides.get(node, NO_SIDES) for node in range(len(self.parent))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +85,7 @@ class Passes:
             for group in self._groups([node for node in level if not self._fits(top, node)]):
                 below += self._split(top, group)
             level = [node for node in below if self._may_split(top, node)]
-        return _joined(top, self._subtrees(top, small), self.codec)
+        return _joined(top, self._subtrees(top, small), self.codec, self.rules)
 
     @property
     def n_classes(self) -> int:
@@ -114,9 +120,11 @@ class Passes:
             top.counts[0] = tables[0].sum(axis=(0, 1))
         column, low, high = (np.empty(len(group), np.int32) for _ in range(3))
         criterion, least = CRITERIA[self.rules.criterion], float(self.rules.min_samples_leaf)
-        options = (criterion, least, float(top.counts[0].sum()), whole, self.threads)
+        options = (criterion, least, self.rules.subsets, float(top.counts[0].sum()), whole, self.threads)
         n_values, flat = number_values(self.codec), [table.reshape(-1) for table in tables]
-        _kernels.choose_splits(flat, self.data.arity, n_values, self.n_classes, options, column, low, high)
+        side_ptr, sides = _kernels.choose_splits(
+            flat, self.data.arity, n_values, self.n_classes, options, column, low, high
+        )
         below = []
         for slot, node in enumerate(group):
             chosen = int(column[slot])
@@ -127,6 +135,9 @@ class Passes:
             codes = np.arange(len(rows))
             number = n_values[chosen]
             branch = np.where(codes >= number, MISSING, codes > low[slot]) if number else codes
+            if low[slot] == SUBSET:
+                own_sides = top.sides[node] = sides[side_ptr[slot] : side_ptr[slot + 1]]
+                branch[own_sides >> 1] = own_sides & 1
             for name in np.unique(branch[rows > 0]):
                 own = branch == name
                 below.append(top.append(node, int(name), counts[own].sum(axis=0), float(rows[own].sum())))
@@ -178,7 +189,11 @@ class Passes:
         return found
 
 
-def _joined(top: Top, subtrees: dict[int, SplitTree], codec: Codec) -> SplitTree:
+def _sides_at(splits: SplitTable, node: int) -> IntArray:
+    return NO_SIDES if splits.side_ptr is None else splits.sides[slice(*splits.side_ptr[node : node + 2])]
+
+
+def _joined(top: Top, subtrees: dict[int, SplitTree], codec: Codec, rules: GrowthRules) -> SplitTree:
     """The whole tree, in level order: the subtrees take the places of their roots."""
     own = top.splits()
     threshold = middle_cuts(codec, own.column, np.array(top.low, np.int32), np.array(top.high, np.int32))
@@ -186,9 +201,12 @@ def _joined(top: Top, subtrees: dict[int, SplitTree], codec: Codec) -> SplitTree
     dense = np.stack(top.counts)
     node, value = np.nonzero(dense)
     cells: list[tuple[AnyArray, AnyArray, FloatArray]] = [(node, value, dense[node, value])]
-    n_nodes = own.n_nodes
+    n_nodes, sides = own.n_nodes, top.all_sides()
     for root, tree in subtrees.items():
         splits, counts = tree.splits, tree.counts
+        below_sides = [_sides_at(splits, node) for node in range(splits.n_nodes)]
+        sides[root] = below_sides[0]
+        sides += below_sides[1:]
         parts["column"][0][root], parts["threshold"][0][root] = splits.column[0], splits.threshold[0]
         number = np.concatenate([[root], np.arange(n_nodes, n_nodes + splits.n_nodes - 1)])
         parts["parent"].append(number[splits.parent[1:]].astype(np.int32))
@@ -199,14 +217,18 @@ def _joined(top: Top, subtrees: dict[int, SplitTree], codec: Codec) -> SplitTree
         n_nodes += splits.n_nodes - 1
     arrays = {name: np.concatenate(values) for name, values in parts.items()}
     at, values, counts_of = (np.concatenate([part[i] for part in cells]) for i in range(3))
-    whole = _level_ordered(arrays, at, values, counts_of, len(codec.classes))
-    return replace(whole, counts=replace(whole.counts, choices=split_choices(codec)))
+    whole = _level_ordered(arrays, sides, (at, values, counts_of), len(codec.classes))
+    return replace(whole, counts=replace(whole.counts, choices=split_choices(codec, rules)))
 
 
 def _level_ordered(
-    arrays: dict[str, IntArray], node: AnyArray, value: AnyArray, count: FloatArray, n_classes: int
+    arrays: dict[str, IntArray],
+    sides: list[IntArray],
+    cells: tuple[AnyArray, AnyArray, FloatArray],
+    n_classes: int,
 ) -> SplitTree:
     """Nodes sorted by level, then by their parents' places, then by branch."""
+    node, value, count = cells
     order = [np.zeros(1, np.int64)]
     place = np.full(len(arrays["parent"]), -1, np.int64)
     place[0], n_done = 0, 1
@@ -220,7 +242,9 @@ def _level_ordered(
         order.append(level)
     by_place = np.concatenate(order)
     parent = np.concatenate([[-1], place[arrays["parent"][by_place[1:]]]]).astype(np.int32)
-    splits = SplitTable(parent, *(arrays[name][by_place] for name in ("branch", "column", "threshold")))
+    own_sides = as_sides([sides[i] for i in by_place])
+    branch, column, threshold = (arrays[name][by_place] for name in ("branch", "column", "threshold"))
+    splits = SplitTable(parent, branch, column, threshold, *own_sides)
     cell = np.lexsort((value, place[node]))
     cell_ptr = np.searchsorted(place[node][cell], np.arange(len(parent) + 1)).astype(np.int64)
     counts = CountTree(parent, levels_of(parent), cell_ptr, value[cell].astype(np.int32), count[cell], n_classes)

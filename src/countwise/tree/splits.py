@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,8 @@ from countwise.tree.count_tree import CountTree
 from countwise.tree.partition import cells_upwards, summed, tree_levels
 
 MISSING = 2  # the branch of a number; up to the threshold is 0, above it 1
+SUBSET = -2  # in the place of a threshold: a category in two sets
+NO_SIDES = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,14 +26,18 @@ class SplitTable:
 
     ``column[i]`` is the column that node i splits on, -1 in a leaf. A number has ``threshold[i] >= 0``: codes up to it
     take branch 0, greater ones branch 1, and missing values, where the node met any, branch 2. A category has
-    ``threshold[i] == -1`` and a branch for each code that the node met, *missing* among them. ``branch[i]`` leads from
-    a node's parent to it, ascending among siblings. A row for which there is no branch stays where it is.
+    ``threshold[i] == -1`` and a branch for each code that the node met, *missing* among them; or it is split in two
+    sets, branches 0 and 1: then ``threshold[i] == SUBSET``, and ``sides[side_ptr[i]:side_ptr[i + 1]]`` has 2 x code +
+    branch of each code that the node met, ascending. ``branch[i]`` leads from a node's parent to it, ascending among
+    siblings. A row for which there is no branch stays where it is.
     """
 
     parent: IntArray
     branch: IntArray
     column: IntArray
     threshold: IntArray
+    side_ptr: OffsetArray | None = None  # None: no node is split in two sets
+    sides: IntArray = field(default_factory=lambda: NO_SIDES)
 
     @property
     def n_nodes(self) -> int:
@@ -51,18 +57,41 @@ class SplitTable:
     @property
     def nbytes(self) -> int:
         """Memory of the arrays."""
-        return self.parent.nbytes + self.branch.nbytes + self.column.nbytes + self.threshold.nbytes
+        return sum(array.nbytes for array in self._arrays)
 
     def same_as(self, other: SplitTable) -> bool:
         """Whether every row takes the same way in both."""
-        pairs = ((self.parent, other.parent), (self.branch, other.branch), (self.column, other.column))
-        return all(np.array_equal(a, b) for a, b in (*pairs, (self.threshold, other.threshold)))
+        return all(np.array_equal(a, b) for a, b in zip(self._arrays, other._arrays, strict=True))
+
+    def sides_of(self, nodes: AnyArray) -> tuple[OffsetArray | None, IntArray]:
+        """``side_ptr`` and ``sides`` of some nodes; a node -1 has none."""
+        if self.side_ptr is None:
+            return None, NO_SIDES
+        start, end = (np.where(nodes < 0, 0, self.side_ptr[np.maximum(nodes, 0) + i]) for i in (0, 1))
+        parts = [self.sides[a:b] for a, b in zip(start, end, strict=True)]
+        return as_sides(parts)
 
     def apply(self, batch: CodedBatch, n_values: Sequence[int], threads: int = 1) -> IntArray:
         """The deepest node that each row reaches; ``n_values`` as in :func:`number_values`."""
         out = np.empty(batch.n_rows, np.int32)
-        _kernels.reach_nodes(batch.codes, n_values, (self._walk, self.branch), threads, out)
+        _kernels.reach_nodes(batch.codes, n_values, (self._walk, self.branch, *self._kernel_sides), threads, out)
         return out
+
+    def codes_of(self, node: int) -> IntArray:
+        """The codes of a category that lead from a node's parent to it."""
+        above, branch = int(self.parent[node]), self.branch[node]
+        if self.threshold[above] != SUBSET or self.side_ptr is None:
+            return self.branch[node : node + 1]
+        own = self.sides[slice(*self.side_ptr[above : above + 2])]
+        return own[(own & 1) == branch] >> 1
+
+    @property
+    def _arrays(self) -> tuple[AnyArray, ...]:
+        return self.parent, self.branch, self.column, self.threshold, *self._kernel_sides
+
+    @property
+    def _kernel_sides(self) -> tuple[OffsetArray, IntArray]:
+        return np.zeros(1, np.int64) if self.side_ptr is None else self.side_ptr, self.sides
 
     @cached_property
     def _walk(self) -> IntArray:
@@ -76,6 +105,15 @@ class SplitTable:
         gap[self.parent[1:][self.branch[1:] != place]] = True
         columns = (self.column, self.threshold, first, np.where(gap, -n_children, n_children))
         return np.stack(columns, axis=1).astype(np.int32).reshape(-1)
+
+
+def as_sides(parts: Sequence[AnyArray]) -> tuple[OffsetArray | None, IntArray]:
+    """``side_ptr`` and ``sides`` of a :class:`SplitTable` from those of each node."""
+    n_sides = [len(part) for part in parts]
+    if not any(n_sides):
+        return None, NO_SIDES
+    side_ptr = np.concatenate([[0], np.cumsum(n_sides)]).astype(np.int64)
+    return side_ptr, np.concatenate(parts).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,8 +65,8 @@ class Growth:
         tree = counted(splits, self.reached(splits, batch), batch.target, batch.weights, n_classes)
         if tree.n_cells == 0:  # no row has come to a leaf
             totals = np.bincount(batch.target, batch.weights, minlength=n_classes).astype(np.float64)
-            root = SplitTable(*(np.full(1, -1, np.int32) for _ in range(4)))
-            return SplitTree(single_node(totals), root)
+            none = np.full(1, -1, np.int32)
+            return SplitTree(single_node(totals), SplitTable(none, none, none, none))
         return subtree(SplitTree(tree, splits), np.diff(tree.cell_ptr) > 0)
 
 
@@ -135,6 +135,7 @@ def subtree(tree: SplitTree, keep: AnyArray) -> SplitTree:
     has_child[parent[1:]] = True
     column = np.where(has_child, splits.column[keep], -1).astype(np.int32)
     threshold = np.where(has_child, splits.threshold[keep], -1).astype(np.int32)
+    sides = splits.sides_of(np.where(has_child, np.flatnonzero(keep), -1))
     cells = np.repeat(keep, np.diff(counts.cell_ptr))
     cell_ptr: OffsetArray = np.concatenate([[0], np.cumsum(np.diff(counts.cell_ptr)[keep])]).astype(np.int64)
     kept = replace(
@@ -145,7 +146,7 @@ def subtree(tree: SplitTree, keep: AnyArray) -> SplitTree:
         cell_value=counts.cell_value[cells],
         cell_count=counts.cell_count[cells],
     )
-    return SplitTree(kept, SplitTable(parent, splits.branch[keep], column, threshold))
+    return SplitTree(kept, SplitTable(parent, splits.branch[keep], column, threshold, *sides))
 
 
 def training_errors(tree: CountTree) -> FloatArray:

@@ -1,0 +1,162 @@
+#include <numeric>
+
+#include "grow_column.hpp"
+
+namespace countwise {
+namespace {
+
+constexpr int kTurns = 100;  // of the power iteration
+constexpr double kSettled = 1e-10;
+constexpr int kMostDoublings = 62;  // more subsets than that are as many
+
+// The codes of a node: entries starts[i] .. starts[i + 1], and their weight.
+template <class Count>
+struct Codes {
+  std::vector<size_t> starts;
+  std::vector<Count> weight;
+  size_t size() const { return weight.size(); }
+};
+
+template <class Count>
+Codes<Count> codes_of_entries(const std::vector<CodeEntry<Count>>& entries) {
+  Codes<Count> found;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (i == 0 || entries[i].code != entries[i - 1].code) {
+      found.starts.push_back(i);
+      found.weight.push_back(0);
+    }
+    found.weight.back() += entries[i].weight;
+  }
+  found.starts.push_back(entries.size());
+  return found;
+}
+
+// out[i * n_classes + c] = the share of class c among the rows of code i, less that among all rows.
+template <class Count>
+void class_shares(const NodeRows<Count>& node, const Codes<Count>& codes, const std::vector<CodeEntry<Count>>& entries,
+                  std::vector<double>& out) {
+  const size_t k = node.n_classes;
+  out.resize(codes.size() * k);
+  for (size_t i = 0; i < codes.size(); ++i) {
+    double* own = out.data() + i * k;
+    for (size_t c = 0; c < k; ++c)
+      own[c] = -static_cast<double>(node.class_counts[c]) / static_cast<double>(node.total);
+    for (size_t e = codes.starts[i]; e < codes.starts[i + 1]; ++e)
+      own[entries[e].cls] += static_cast<double>(entries[e].weight) / static_cast<double>(codes.weight[i]);
+  }
+}
+
+double dot(const double* a, const double* b, size_t n) { return std::inner_product(a, a + n, b, 0.0); }
+
+// The direction of the greatest weighted variance of the shares, by power iteration from the code that adds most to it.
+template <class Count>
+void main_direction(const Codes<Count>& codes, size_t k, ColumnScratch<Count>& scratch) {
+  const auto& shares = scratch.shares;
+  auto &direction = scratch.direction, &turned = scratch.turned;
+  direction.assign(k, 0.0);
+  double most = 0;
+  for (size_t i = 0; i < codes.size(); ++i) {
+    const double* own = shares.data() + i * k;
+    const double spread = static_cast<double>(codes.weight[i]) * dot(own, own, k);
+    if (spread <= most) continue;
+    most = spread;
+    direction.assign(own, own + k);
+  }
+  for (int turn = 0; turn < kTurns && most > 0; ++turn) {
+    turned.assign(k, 0.0);
+    for (size_t i = 0; i < codes.size(); ++i) {
+      const double* own = shares.data() + i * k;
+      const double along = static_cast<double>(codes.weight[i]) * dot(own, direction.data(), k);
+      for (size_t c = 0; c < k; ++c) turned[c] += along * own[c];
+    }
+    const double length = std::sqrt(dot(turned.data(), turned.data(), k));
+    if (!(length > 0)) return;
+    double change = 0;
+    for (size_t c = 0; c < k; ++c) {
+      turned[c] /= length;
+      change = std::max(change, std::abs(turned[c] - direction[c]));
+    }
+    direction.swap(turned);
+    if (change < kSettled) return;
+  }
+}
+
+// Positions of the codes, by where they lie along the direction; equal ones by code.
+template <class Count>
+std::vector<uint32_t> ordered_codes(const NodeRows<Count>& node, const Codes<Count>& codes,
+                                    ColumnScratch<Count>& scratch) {
+  const size_t k = node.n_classes;
+  class_shares(node, codes, scratch.entries, scratch.shares);
+  if (k > 2) main_direction(codes, k, scratch);
+  std::vector<double> along(codes.size());
+  for (size_t i = 0; i < codes.size(); ++i) {
+    const double* own = scratch.shares.data() + i * k;
+    along[i] = k == 2 ? own[1] : dot(own, scratch.direction.data(), k);
+  }
+  std::vector<uint32_t> order(codes.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return along[a] < along[b]; });
+  return order;
+}
+
+}  // namespace
+
+template <class Score, class Count>
+ColumnSplit subset_split(const Score& score, const NodeRows<Count>& node, double node_cost, double min_leaf,
+                         ColumnScratch<Count>& scratch) {
+  using Sum = typename Score::Sum;
+  const auto& entries = scratch.entries;
+  const Codes<Count> codes = codes_of_entries(entries);
+  ColumnSplit best;
+  best.n_codes = static_cast<uint32_t>(codes.size());
+  if (codes.size() < 2) return best;
+  best.choices = std::ldexp(1.0, std::min(static_cast<int>(codes.size()) - 1, kMostDoublings)) - 1;
+  const auto order = ordered_codes(node, codes, scratch);
+  auto &left = scratch.left, &right = scratch.right;
+  left.assign(node.n_classes, Count{0});
+  right.assign(node.class_counts, node.class_counts + node.n_classes);
+  Count left_weight = 0, right_weight = node.total, best_left = 0;
+  Sum left_terms = 0, right_terms = 0;
+  for (uint32_t c = 0; c < node.n_classes; ++c) right_terms += score.term(right[c]);
+  double least = node_cost;
+  const double same = kSameGain * static_cast<double>(node.total);
+  size_t n_left = 0;
+  for (size_t at = 0; at + 1 < order.size(); ++at) {
+    for (size_t e = codes.starts[order[at]]; e < codes.starts[order[at] + 1]; ++e) {
+      const Count w = entries[e].weight;
+      Count &l = left[entries[e].cls], &r = right[entries[e].cls];
+      left_terms += score.term(l + w) - score.term(l);
+      right_terms += score.term(r - w) - score.term(r);
+      l += w;
+      r -= w;
+    }
+    left_weight += codes.weight[order[at]];
+    right_weight -= codes.weight[order[at]];
+    if (static_cast<double>(left_weight) < min_leaf || static_cast<double>(right_weight) < min_leaf) continue;
+    const double sides = score.cost(left_terms, left_weight) + score.cost(right_terms, right_weight);
+    if (sides >= least - same) continue;
+    least = sides;
+    n_left = at + 1;
+    best_left = left_weight;
+  }
+  if (n_left == 0) return best;
+  best.gain = node_cost - least;
+  best.info = score.log_term(node.total) - score.log_term(best_left) - score.log_term(node.total - best_left);
+  best.low = best.high = kSubset;
+  std::vector<uint8_t> on_left(codes.size(), 0);
+  for (size_t at = 0; at < n_left; ++at) on_left[order[at]] = 1;
+  best.sides.reserve(codes.size());
+  for (size_t i = 0; i < codes.size(); ++i)
+    best.sides.push_back(static_cast<int32_t>(2 * entries[codes.starts[i]].code + (on_left[i] != on_left[0])));
+  return best;
+}
+
+#define CW_INSTANTIATE(Score, Count) \
+  template ColumnSplit subset_split(const Score<Count>&, const NodeRows<Count>&, double, double, ColumnScratch<Count>&);
+CW_INSTANTIATE(EntropyScore, uint32_t)
+CW_INSTANTIATE(EntropyScore, double)
+CW_INSTANTIATE(GiniScore, uint32_t)
+CW_INSTANTIATE(GiniScore, double)
+#undef CW_INSTANTIATE
+
+}  // namespace countwise
