@@ -323,6 +323,7 @@ def grow_tree(
     target: CodeArray,
     n_classes: int,
     weights: FloatArray | None,
+    n_known: Sequence[int],
     options: tuple[int, float, int, int, int, bool],
     n_threads: int,
 ) -> tuple[
@@ -355,6 +356,14 @@ def reach_nodes(
     n_threads: int,
     out: IntArray,
 ) -> None: ...
+def spread_rows(
+    columns: Sequence[CodeArray],
+    n_values: Sequence[int],
+    splits: tuple[IntArray, IntArray, OffsetArray, IntArray],
+    n_known: Sequence[int],
+    total: FloatArray,
+    n_rows: int,
+) -> tuple[OffsetArray, IntArray, FloatArray]: ...
 def node_proba(
     tree: CountArrays,
     cell_proba: FloatArray,

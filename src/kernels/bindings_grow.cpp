@@ -12,10 +12,12 @@ namespace {
 
 nb::tuple bind_grow_tree(const std::vector<AnyColumn>& codes, const std::vector<uint32_t>& arity,
                          const std::vector<uint32_t>& n_values, const AnyColumn& target, uint32_t n_classes,
-                         const std::optional<In<double>>& weights, const nb::tuple& options, int n_threads) {
+                         const std::optional<In<double>>& weights, const std::vector<uint32_t>& n_known,
+                         const nb::tuple& options, int n_threads) {
   const size_t n_rows = target.shape(0);
   const auto columns = columns_of(codes, arity, n_rows);
   expect_size(n_values.size(), columns.size(), "one n_values per column is needed");
+  if (!n_known.empty()) expect_size(n_known.size(), columns.size(), "one n_known per column is needed");
   const GrowOptions own{static_cast<GrowCriterion>(nb::cast<int>(options[0])),
                         nb::cast<double>(options[1]),
                         nb::cast<uint32_t>(options[2]),
@@ -23,7 +25,8 @@ nb::tuple bind_grow_tree(const std::vector<AnyColumn>& codes, const std::vector<
                         nb::cast<uint64_t>(options[4]),
                         nb::cast<bool>(options[5]),
                         n_threads};
-  const GrowRows rows{columns, n_values, column_of(target, n_classes), n_classes, weights_of(weights, n_rows), n_rows};
+  const GrowRows rows{columns, n_values, column_of(target, n_classes), n_classes, weights_of(weights, n_rows),
+                      n_rows,  n_known};
   GrownTree tree;
   {
     nb::gil_scoped_release release;
@@ -74,7 +77,7 @@ void bind_growth(nb::module_& m) {
   m.def("choose_splits", &bind_choose_splits, "tables"_a, "arity"_a, "n_values"_a, "n_classes"_a, "options"_a,
         "column"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert());
   m.def("grow_tree", &bind_grow_tree, "columns"_a, "arity"_a, "n_values"_a, "target"_a, "n_classes"_a,
-        "weights"_a.none(), "options"_a, "n_threads"_a);
+        "weights"_a.none(), "n_known"_a, "options"_a, "n_threads"_a);
   m.def(
       "reach_nodes",
       [](const std::vector<AnyColumn>& codes, const std::vector<uint32_t>& n_values, const nb::tuple& splits,
@@ -91,6 +94,28 @@ void bind_growth(nb::module_& m) {
         reach_nodes(columns, view, n_rows, n_threads, out.data());
       },
       "columns"_a, "n_values"_a, "splits"_a, "n_threads"_a, "out"_a.noconvert());
+  m.def(
+      "spread_rows",
+      [](const std::vector<AnyColumn>& codes, const std::vector<uint32_t>& n_values, const nb::tuple& splits,
+         const std::vector<uint32_t>& n_known, In<double> total, size_t n_rows) {
+        const auto columns = columns_of(codes, n_values, n_rows);
+        const auto nodes = nb::cast<In<int32_t>>(splits[0]), branch = nb::cast<In<int32_t>>(splits[1]);
+        const auto side_ptr = nb::cast<In<int64_t>>(splits[2]);
+        const auto sides = nb::cast<In<int32_t>>(splits[3]);
+        expect_size(nodes.shape(0), 4 * branch.shape(0), "nodes must have four numbers for each node");
+        expect_size(total.shape(0), branch.shape(0), "one total per node is needed");
+        expect_size(n_known.size(), columns.size(), "one n_known per column is needed");
+        SpreadRows out;
+        {
+          nb::gil_scoped_release release;
+          const SplitView view{reinterpret_cast<const WalkNode*>(nodes.data()), branch.data(), side_ptr.data(),
+                               sides.data(), n_values};
+          out = spread_rows(columns, view, n_known, total.data(), n_rows);
+        }
+        return nb::make_tuple(to_numpy(std::move(out.row_ptr)), to_numpy(std::move(out.node)),
+                              to_numpy(std::move(out.share)));
+      },
+      "columns"_a, "n_values"_a, "splits"_a, "n_known"_a, "total"_a, "n_rows"_a);
   m.def(
       "node_proba",
       [](const nb::tuple& tree, In<double> cell_proba, In<double> absent, const std::optional<In<double>>& base,

@@ -1,9 +1,11 @@
 #include "grow.hpp"
 
 #include <memory>
+#include <numeric>
 
 #include "grow_choice.hpp"
 #include "grow_node.hpp"
+#include "grow_shared.hpp"
 #include "random.hpp"
 
 namespace countwise {
@@ -12,7 +14,7 @@ namespace {
 constexpr size_t kThreadedValues = size_t{1} << 18;  // rows x columns of a node that are worth several threads
 constexpr size_t kTaskRows = 8192;                   // rows of small nodes that one task takes together
 
-template <class Score, class Count>
+template <class Score, class Count, class Part>
 class Grower {
  public:
   Grower(const GrowRows& rows, const GrowOptions& options, std::vector<Count> weights, double total)
@@ -84,7 +86,7 @@ class Grower {
     NodeScratch<Count> scratch;
     std::vector<size_t> small;
     for (size_t i = 0; i < level.size(); ++i) {
-      const size_t n_rows = level[i].node.end - level[i].node.begin;
+      const size_t n_rows = level[i].node.n_rows();
       if (n_rows * level[i].columns->size() >= kThreadedValues) {
         f(i, scratch, options_.n_threads);
         continue;
@@ -120,7 +122,10 @@ class Grower {
     const auto look = [&](size_t at, ColumnScratch<Count>& buffers) {
       const uint32_t c = columns[at], n_values = table_.n_values[c];
       list_entries(table_.columns[c], rows, buffers);
-      found[at] = column_split(score_, rows, cost, n_values, options_.min_leaf, options_.subsets, buffers);
+      if (table_.n_known.empty())
+        found[at] = column_split(score_, rows, cost, n_values, options_.min_leaf, options_.subsets, buffers);
+      else
+        found[at] = known_split(score_, rows, {n_values, table_.n_known[c]}, options_, buffers);
     };
     if (options_.max_features < columns.size())
       look_at_some(look, found, node, scratch.column);
@@ -188,21 +193,29 @@ class Grower {
   const GrowRows& table_;
   const GrowOptions& options_;
   Score score_;
-  Partition<Count> part_;
+  Part part_;
   GrownTree tree_;
   std::vector<int64_t> n_sides_;  // of every node; nodes are split in their order
 };
 
-template <class Count>
+template <class Count, class Part = Partition<Count>>
 GrownTree grow_with(const GrowRows& rows, const GrowOptions& options, std::vector<Count> weights, double total) {
   if (options.criterion == GrowCriterion::kGini)
-    return Grower<GiniScore<Count>, Count>(rows, options, std::move(weights), total).grow();
-  return Grower<EntropyScore<Count>, Count>(rows, options, std::move(weights), total).grow();
+    return Grower<GiniScore<Count>, Count, Part>(rows, options, std::move(weights), total).grow();
+  return Grower<EntropyScore<Count>, Count, Part>(rows, options, std::move(weights), total).grow();
 }
 
 }  // namespace
 
 GrownTree grow_tree(const GrowRows& rows, const GrowOptions& options) {
+  if (!rows.n_known.empty()) {
+    std::vector<double> weights(rows.n_rows, 1.0);
+    if (rows.weights) weights.assign(rows.weights, rows.weights + rows.n_rows);
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    GrowOptions near = options;
+    near.min_leaf *= 1 - kSameGain;  // shares of rows that add up to it may fall short by rounding
+    return grow_with<double, SharedPartition>(rows, near, std::move(weights), total);
+  }
   if (!rows.weights) return grow_with(rows, options, std::vector<uint32_t>(), static_cast<double>(rows.n_rows));
   double total = 0;
   bool whole = true;

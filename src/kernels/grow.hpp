@@ -15,6 +15,9 @@ struct GrowRows {
   uint32_t n_classes;
   const double* weights;
   size_t n_rows;
+  // Of each column the codes of known values, 0 .. n_known-1; rows of other codes take all branches, each with its
+  // share of the weight. Empty where missing is a value like others.
+  const std::vector<uint32_t>& n_known;
 };
 
 constexpr int32_t kSubset = -2;  // in the place of a threshold

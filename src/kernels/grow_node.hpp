@@ -8,10 +8,18 @@
 
 namespace countwise {
 
-// One node: its rows are begin .. end of the partition; its classes, ascending, and their weights.
+// A row of a node that has a part of its weight.
+struct SharedRow {
+  uint32_t row, cls;
+  double weight;
+};
+
+// One node: its rows are begin .. end of the partition, or its own; its classes, ascending, and their weights.
 template <class Count>
 struct NodePart {
   size_t begin = 0, end = 0;
+  std::vector<SharedRow> own;
+  size_t n_rows() const { return end - begin + own.size(); }
   int32_t branch = -1;
   std::vector<uint32_t> values;
   std::vector<Count> counts;
@@ -21,8 +29,33 @@ struct NodePart {
 template <class Count>
 struct NodeScratch {
   ColumnScratch<Count> column;
-  std::vector<uint32_t> classes, branch, rows, place, side;
+  std::vector<uint32_t> classes, branch, rows, place;
   std::vector<Count> weights, counts;
+};
+
+// Which branch a code takes.
+class Branching {
+ public:
+  Branching(const GrowRows& table, int32_t column, int32_t low, const std::vector<int32_t>& sides)
+      : n_values_(table.n_values[column]),
+        low_(static_cast<uint32_t>(low)),
+        side_(sides.empty() ? 0 : table.columns[column].arity),
+        n_branches_(n_values_       ? 3
+                    : sides.empty() ? table.columns[column].arity
+                                    : 2) {
+    for (const int32_t side : sides) side_[side >> 1] = side & 1;
+  }
+
+  uint32_t n_branches() const { return n_branches_; }
+  CW_INLINE uint32_t operator()(uint32_t code) const {
+    if (n_values_) return code >= n_values_ ? 2 : code > low_;
+    return side_.empty() ? code : side_[code];
+  }
+
+ private:
+  uint32_t n_values_, low_;
+  std::vector<uint8_t> side_;
+  uint32_t n_branches_;
 };
 
 template <class Count>
@@ -90,23 +123,17 @@ class Partition {
   std::vector<NodePart<Count>> name_branches(const NodePart<Count>& node, int32_t of_column, int32_t low,
                                              const std::vector<int32_t>& sides, NodeScratch<Count>& scratch) const {
     const Column& column = table_.columns[of_column];
-    const uint32_t n_values = table_.n_values[of_column];
+    const Branching branch_of(table_, of_column, low, sides);
     const size_t n_rows = node.end - node.begin;
-    scratch.side.resize(sides.empty() ? 0 : column.arity);
-    for (const int32_t side : sides) scratch.side[side >> 1] = side & 1;
     scratch.branch.resize(n_rows);
     with_width(column, [&](auto* tag) {
       using Code = std::remove_const_t<std::remove_pointer_t<decltype(tag)>>;
       const Code* codes = codes_of<Code>(column);
       for (size_t i = 0; i < n_rows; ++i) {
-        const uint32_t code = codes[rows_[node.begin + i]];
-        if (n_values)
-          scratch.branch[i] = code >= n_values ? 2 : code > static_cast<uint32_t>(low);
-        else
-          scratch.branch[i] = sides.empty() ? code : scratch.side[code];
+        scratch.branch[i] = branch_of(codes[rows_[node.begin + i]]);
       }
     });
-    const uint32_t n_branches = n_values ? 3 : sides.empty() ? column.arity : 2;
+    const uint32_t n_branches = branch_of.n_branches();
     std::vector<uint32_t> present;
     scratch.place.assign(std::max(n_branches, table_.n_classes), 0);
     for (size_t i = 0; i < n_rows; ++i)

@@ -1,6 +1,8 @@
 #include "walk.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 namespace countwise {
 namespace {
@@ -50,6 +52,38 @@ void reach_nodes(const std::vector<Column>& columns, const SplitView& splits, si
       }
     }
   });
+}
+
+SpreadRows spread_rows(const std::vector<Column>& columns, const SplitView& splits,
+                       const std::vector<uint32_t>& n_known, const double* total, size_t n_rows) {
+  SpreadRows out;
+  out.row_ptr.push_back(0);
+  std::vector<std::pair<int32_t, double>> waiting;
+  for (size_t row = 0; row < n_rows; ++row) {
+    waiting.assign(1, {0, 1.0});
+    while (!waiting.empty()) {
+      const auto [at, share] = waiting.back();
+      waiting.pop_back();
+      const WalkNode& node = splits.nodes[at];
+      const uint32_t code = node.column < 0 ? 0 : code_at(columns[node.column], row);
+      const bool all = node.column >= 0 && code >= n_known[node.column];
+      const int32_t next = node.column < 0 || all ? at : next_node(splits, at, code);
+      if (all) {
+        double sum = 0;
+        const int32_t end = node.first_child + std::abs(node.n_children);
+        for (int32_t child = node.first_child; child < end; ++child) sum += total[child];
+        for (int32_t child = end - 1; child >= node.first_child; --child)
+          waiting.push_back({child, share * total[child] / sum});
+      } else if (next != at) {
+        waiting.push_back({next, share});
+      } else {
+        out.node.push_back(at);
+        out.share.push_back(share);
+      }
+    }
+    out.row_ptr.push_back(static_cast<int64_t>(out.node.size()));
+  }
+  return out;
 }
 
 void node_proba(const CountTreeView& tree, const SmoothedView& smoothed, const int32_t* nodes, size_t n_nodes,

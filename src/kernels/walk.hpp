@@ -25,6 +25,16 @@ struct SplitView {
 void reach_nodes(const std::vector<Column>& columns, const SplitView& splits, size_t n_rows, int n_threads,
                  int32_t* out);
 
+// The nodes of each row and its shares in them, row_ptr[row] .. row_ptr[row + 1]: where a code is not below
+// n_known of its column, a row takes all branches, in proportion to `total` of their nodes.
+struct SpreadRows {
+  std::vector<int64_t> row_ptr;
+  std::vector<int32_t> node;
+  std::vector<double> share;
+};
+SpreadRows spread_rows(const std::vector<Column>& columns, const SplitView& splits,
+                       const std::vector<uint32_t>& n_known, const double* total, size_t n_rows);
+
 // What a smoother says of the values at every node; see smooth/base.py. `base` may be null: even.
 struct SmoothedView {
   const double* cell_proba;

@@ -45,7 +45,7 @@ def gain_of(rows, branches, y, w, criterion):
 
 
 def enough(branches, w, min_leaf):
-    return sum(sum(w[r] for r in own) >= min_leaf for own in branches.values()) >= 2
+    return sum(sum(w[r] for r in own) >= min_leaf * (1 - SAME) for own in branches.values()) >= 2
 
 
 def candidate_sides(rows, codes, y, w):
@@ -119,13 +119,28 @@ def best_of_column(rows, codes, n_values, y, w, criterion, min_leaf):
     return (gain, -sum(p * log2(p) for p in shares), best[2], best[3]) if gain > SAME else None
 
 
-def best_split(rows, columns, n_values, y, w, criterion, min_leaf, binary=False):
+def known_of_column(rows, codes, n_known, find, w):
+    """The best split of the rows whose value is known, as part of all; missing is a branch of its information."""
+    known = [r for r in rows if codes[r] < n_known]
+    total, part = sum(w[r] for r in rows), sum(w[r] for r in known)
+    one = find(known) if known else None
+    if one is None:
+        return None
+    parts = [p for p in (part / total, 1 - part / total) if p > 1e-12]
+    info = one[1] * part / total - sum(p * log2(p) for p in parts)
+    return (one[0] * part / total, info, *one[2:])
+
+
+def best_split(rows, columns, n_values, y, w, criterion, min_leaf, binary=False, n_known=None):
     found = {}
     for i, codes in enumerate(columns):
-        if binary and n_values[i] == 0:
-            one = subset_of_column(rows, codes, y, w, criterion, min_leaf)
-        else:
-            one = best_of_column(rows, codes, n_values[i], y, w, criterion, min_leaf)
+
+        def find(own, i=i, codes=codes):
+            if binary and n_values[i] == 0:
+                return subset_of_column(own, codes, y, w, criterion, min_leaf)
+            return best_of_column(own, codes, n_values[i], y, w, criterion, min_leaf)
+
+        one = find(rows) if n_known is None else known_of_column(rows, codes, n_known[i], find, w)
         if one is not None:
             found[i] = one
     if not found:
@@ -145,22 +160,31 @@ def best_split(rows, columns, n_values, y, w, criterion, min_leaf, binary=False)
     )
 
 
-def grow(columns, n_values, y, w, criterion="gain_ratio", min_leaf=2, max_depth=None, binary=False):
-    """Nodes in level order: (parent, branch, column, low, high, class counts, sides of the codes)."""
+def grow(columns, n_values, y, w, criterion="gain_ratio", min_leaf=2, max_depth=None, binary=False, n_known=None):
+    """Nodes in level order: (parent, branch, column, low, high, class counts, sides of the codes).
+
+    With ``n_known``, rows of greater codes take all branches, with shares of their weight.
+    """
     nodes = []
-    level = [(-1, -1, list(range(len(y))))]
+    level = [(-1, -1, list(range(len(y))), np.array(w, float))]
     depth = 0
     while level:
         below = []
-        for parent, branch, rows in level:
+        for parent, branch, rows, w in level:
             counts = weigh(rows, y, w)
             split = None
             if len(counts) > 1 and (max_depth is None or depth < max_depth):
-                split = best_split(rows, columns, n_values, y, w, criterion, min_leaf, binary)
+                split = best_split(rows, columns, n_values, y, w, criterion, min_leaf, binary, n_known)
             column, low, high, sides = split or (-1, -1, -1, None)
             nodes.append((parent, branch, column, low, high, dict(sorted(counts.items())), sides or {}))
             if split:
-                branches = split_by(rows, columns[column], n_values[column], low, sides)
-                below += [(len(nodes) - 1, name, own) for name, own in branches.items()]
+                codes = columns[column]
+                gaps = [r for r in rows if n_known is not None and codes[r] >= n_known[column]]
+                branches = split_by([r for r in rows if r not in set(gaps)], codes, n_values[column], low, sides)
+                known = sum(w[r] for own in branches.values() for r in own)
+                for name, own in branches.items():
+                    shared = w.copy()
+                    shared[gaps] *= sum(w[r] for r in own) / known
+                    below.append((len(nodes) - 1, name, sorted(own + gaps), shared))
         level, depth = below, depth + 1
     return nodes

@@ -38,11 +38,13 @@ def kernel(
     seed=0,
     threads=1,
     binary=False,
+    known=None,
 ):
     columns, arity, n_values, y = data
     n_classes = int(y.max()) + 1
     options = (CRITERIA[criterion], min_leaf, max_depth, features, seed, binary)
-    return _kernels.grow_tree(columns, arity, n_values, y, n_classes, weights, options, threads)
+    known = known or []
+    return _kernels.grow_tree(columns, arity, n_values, y, n_classes, weights, known, options, threads)
 
 
 def nodes_of(arrays):
@@ -124,6 +126,22 @@ def test_two_sets_do_not_depend_on_order_or_threads():
                   kernel(data, threads=3, binary=True)):  # fmt: skip
         for a, b in zip(one, other, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_of_missing_values_take_all_branches(criterion, binary, weighted):
+    columns, _, n_values, y = data = table(4, n_rows=120)
+    n_known = [2, 4, 6, 300, 12, 70000]  # of the categories the last code means missing
+    weights = np.random.default_rng(2).gamma(2.0, 0.7, len(y)) if weighted else None
+    w = np.ones(len(y)) if weights is None else weights
+    expected = c45.grow(columns, n_values, y, w, criterion, binary=binary, n_known=n_known)
+    found = nodes_of(kernel(data, criterion, weights, binary=binary, known=n_known))
+    assert len(expected) > 5
+    assert any(0 < c < 0.9 for node in expected for c in node[5].values())
+    same_nodes(found, expected)
+    assert len(found) == len(nodes_of(kernel(data, criterion, weights, binary=binary, known=n_known, threads=3)))
 
 
 @pytest.mark.parametrize("depth", [0, 1, 3])

@@ -122,12 +122,12 @@ class ProbabilityForestClassifier(TreeClassifier):
     ) -> dict[str, Any]:
         if not self.oob_score:
             return {}
-        compiled = TreeMean(trees, smoothed, number_values(codec), self.curtail, plan.threads)
+        compiled = TreeMean(trees, smoothed, number_values(codec), self.curtail, plan.threads, self._n_known(codec))
         rows, place = batch.distinct_places()
         total, n_trees = np.zeros((rows.n_rows, compiled.n_classes)), np.zeros(rows.n_rows)
         for t in range(self.n_estimators):
             out = np.flatnonzero(self._bag(rows, plan.seed, t) == 0)
-            total[out] += compiled.node_proba(t, compiled.apply(rows.select(out), t, plan.threads))
+            total[out] += compiled.tree_proba(rows.select(out), t, plan.threads)
             n_trees[out] += 1
         proba = np.divide(total, n_trees[:, None], out=np.full_like(total, np.nan), where=n_trees[:, None] > 0)[place]
         known = ~np.isnan(proba[:, 0])

@@ -66,6 +66,8 @@ class ProbabilityTreeClassifier(TreeClassifier):
         super()._check_params()
         if as_pruner(self.pruning) is not None and self.validation:
             raise DataError("pruning and validation both choose the rows to count; use one of them")
+        if self.missing == "fractional" and (self.validation or as_pruner(self.pruning) is not None):
+            raise DataError("missing='fractional' goes with a tree as it was grown; use missing='value' to prune it")
 
     def _grow(self, batch: CodedBatch, codec: Codec, plan: Plan) -> list[SplitTree]:
         growth, pruner = Growth(batch, codec, self._rules(), plan.seed, plan.threads), as_pruner(self.pruning)

@@ -25,9 +25,9 @@ from countwise.infer.trees import TreeMean
 from countwise.parallel import n_threads, thread_map
 from countwise.progress import progress_bar
 from countwise.smooth import Smoothed, Smoother
-from countwise.tree.grow import CATEGORY_SPLITS, CRITERIA, GrowthRules, only_used_cuts
+from countwise.tree.grow import CATEGORY_SPLITS, CRITERIA, MISSING_VALUES, GrowthRules, only_used_cuts
 from countwise.tree.grow_passes import Passes
-from countwise.tree.splits import SplitTree, added, counted, number_values
+from countwise.tree.splits import SplitTree, added, counted, known_values, number_values
 
 ROW_BYTES = 24  # of growth, beside the codes: position, class, and room to divide them
 
@@ -47,6 +47,10 @@ class TreeClassifier(CountClassifier):
     category_splits : {"multiway", "binary"}, default "multiway"
         A branch for each category, or two sets of categories: of all sets the best for two classes, of those along
         the main direction of the class shares for more.
+    missing : {"value", "fractional"}, default "value"
+        A missing value is a value of its own, or its row takes all branches, each with a share of its weight in
+        proportion to the rows whose value is known (C4.5), when trees are grown and when they predict; so does a row
+        with a category that training has not met.
     min_samples_leaf : float, default 2
         Rows (weight) that at least two branches of a split must have.
     max_depth : int or None
@@ -62,6 +66,7 @@ class TreeClassifier(CountClassifier):
         *,
         criterion: str = "gain_ratio",
         category_splits: str = "multiway",
+        missing: str = "value",
         min_samples_leaf: float = 2,
         max_depth: int | None = None,
         curtail: float = 0,
@@ -72,6 +77,7 @@ class TreeClassifier(CountClassifier):
         super().__init__(smoothing=smoothing, discretiser=discretiser, **shared)
         self.criterion = criterion
         self.category_splits = category_splits
+        self.missing = missing
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
         self.curtail = curtail
@@ -91,9 +97,9 @@ class TreeClassifier(CountClassifier):
     def _check_params(self) -> None:
         if self.criterion not in CRITERIA:
             raise DataError(f"criterion={self.criterion!r} is not known; choose one of {', '.join(CRITERIA)}")
-        if self.category_splits not in CATEGORY_SPLITS:
-            known = ", ".join(CATEGORY_SPLITS)
-            raise DataError(f"category_splits={self.category_splits!r} is not known; choose one of {known}")
+        for name, known in (("category_splits", CATEGORY_SPLITS), ("missing", MISSING_VALUES)):
+            if getattr(self, name) not in known:
+                raise DataError(f"{name}={getattr(self, name)!r} is not known; choose one of {', '.join(known)}")
         least = self.min_samples_leaf
         if not isinstance(least, Real) or isinstance(least, bool) or not 0 < least < np.inf:
             raise DataError(f"min_samples_leaf must be a number > 0, got {least!r}")
@@ -109,7 +115,9 @@ class TreeClassifier(CountClassifier):
         return plan
 
     def _rules(self, max_features: int | None = None) -> GrowthRules:
-        return GrowthRules(self.criterion, self.min_samples_leaf, self.max_depth, max_features, self.category_splits)
+        return GrowthRules(
+            self.criterion, self.min_samples_leaf, self.max_depth, max_features, self.category_splits, self.missing
+        )
 
     def _learn(self, source: Source, labels: AnyArray | None, plan: Plan) -> None:
         schema = learn_schema(source, plan.discretiser, plan.categorical, plan.threads)
@@ -144,13 +152,22 @@ class TreeClassifier(CountClassifier):
 
     def _add_counts(self, batch: CodedBatch, threads: int) -> None:
         n_values, n_classes = number_values(self.codec_), len(self.classes_)
+        n_known = self._n_known(self.codec_)
 
         def add(tree: SplitTree) -> SplitTree:
             assert batch.target is not None
-            nodes = tree.splits.apply(batch, n_values)
-            return added(tree, counted(tree.splits, nodes, batch.target, batch.weights, n_classes))
+            if not n_known:
+                nodes = tree.splits.apply(batch, n_values)
+                return added(tree, counted(tree.splits, nodes, batch.target, batch.weights, n_classes))
+            rows, nodes, share = tree.splits.spread(batch, n_values, n_known, tree.counts.total)
+            weights = share if batch.weights is None else share * batch.weights[rows]
+            return added(tree, counted(tree.splits, nodes, batch.target[rows], weights, n_classes))
 
         self.trees_ = thread_map(add, self.trees_, threads)
+
+    def _n_known(self, codec: Codec) -> list[int]:
+        """:func:`known_values` where others take all branches, else nothing."""
+        return known_values(codec) if self.missing == "fractional" else []
 
     def merge(self, other: TreeClassifier) -> Self:
         """Add the counts of a model of the same codec and splits, trained on other rows."""
@@ -184,7 +201,8 @@ class TreeClassifier(CountClassifier):
         parameters = self._parameters
         if self._derived.compiled is None:
             n_values = number_values(self.codec_)
-            self._derived.compiled = TreeMean(self.trees_, parameters, n_values, self.curtail, n_threads(self.n_jobs))
+            threads, n_known = n_threads(self.n_jobs), self._n_known(self.codec_)
+            self._derived.compiled = TreeMean(self.trees_, parameters, n_values, self.curtail, threads, n_known)
         return self._derived.compiled
 
     @property

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import betaincinv
 
 from countwise import _kernels
@@ -19,13 +21,16 @@ from countwise.tree.splits import SplitTree
 
 TABLE_VALUES = 2**23  # nodes x classes of all trees that are written out once; beyond, those that a batch meets
 CHUNK_VALUES = 2**20  # rows x columns x classes of explanations at once
+SMALL_STEP = 1e-8  # below, a series says more than a quotient
 LEAST_SHAPE = 1e-9  # of a Beta distribution: its limits are those of 0 and 1 already
 
 
 class TreeMean:
     """Compiled trees of one codec; P(y | x) is the mean of theirs. ``n_values`` as in :func:`number_values`.
 
-    Nodes of a weight below ``least_rows`` do not answer: their nearest ancestor does that has it, or the root.
+    Nodes of a weight below ``least_rows`` do not answer: their nearest ancestor does that has it, or the root. With
+    ``n_known`` (:func:`known_values`) rows whose value is not known take all branches, and a tree's answer is the mean
+    over their nodes.
     """
 
     def __init__(
@@ -35,8 +40,10 @@ class TreeMean:
         n_values: Sequence[int],
         least_rows: float = 0.0,
         threads: int = 1,
+        n_known: Sequence[int] = (),
     ) -> None:
         self.trees, self.smoothed, self.n_values = list(trees), list(smoothed), list(n_values)
+        self.n_known = list(n_known)
         self.answers = [_answers(tree.counts, least_rows) if least_rows > 0 else None for tree in trees]
         self.n_classes = trees[0].counts.arity
         self.tables = [
@@ -53,6 +60,31 @@ class TreeMean:
         """The node of tree ``t`` that answers for each row."""
         nodes, answers = self.trees[t].splits.apply(batch, self.n_values, threads), self.answers[t]
         return nodes if answers is None else answers[nodes]
+
+    def shares(self, batch: CodedBatch, t: int, threads: int = 1) -> csr_array:
+        """What part of each row is in each node that answers, rows x nodes."""
+        tree, answers = self.trees[t], self.answers[t]
+        if not self.n_known:
+            rows, nodes = np.arange(batch.n_rows), tree.splits.apply(batch, self.n_values, threads)
+            share: FloatArray = np.ones(batch.n_rows)
+        else:
+            rows, nodes, share = tree.splits.spread(batch, self.n_values, self.n_known, tree.counts.total)
+        nodes = nodes if answers is None else answers[nodes]
+        return csr_array((share, (rows, nodes)), shape=(batch.n_rows, tree.counts.n_nodes))
+
+    def tree_proba(self, batch: CodedBatch, t: int, threads: int = 1) -> FloatArray:
+        """P(y | x) of one tree, rows x classes."""
+        if not self.n_known:
+            return self.node_proba(t, self.apply(batch, t, threads), threads)
+        return self._mixed(self.shares(batch, t), lambda nodes: self.node_proba(t, nodes, threads))
+
+    @staticmethod
+    def _mixed(shares: csr_array, of_nodes: Callable[[IntArray], FloatArray]) -> FloatArray:
+        """The mean over the nodes of each row of what a function says of nodes."""
+        nodes, column = np.unique(shares.indices, return_inverse=True)
+        narrow = csr_array((shares.data, column, shares.indptr), shape=(shares.shape[0], len(nodes)))
+        values = of_nodes(nodes.astype(np.int32))
+        return np.asarray(narrow @ values.reshape(len(nodes), -1)).reshape(shares.shape[0], *values.shape[1:])
 
     def node_proba(self, t: int, nodes: IntArray, threads: int = 1) -> FloatArray:
         """The probabilities of nodes of tree ``t``, nodes x classes."""
@@ -79,9 +111,9 @@ class TreeMean:
 
     def proba(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
         """P(y | x), rows x classes."""
-        total = self.node_proba(0, self.apply(batch, 0, threads), threads)
+        total = self.tree_proba(batch, 0, threads)
         for t in range(1, len(self.trees)):
-            total += self.node_proba(t, self.apply(batch, t, threads), threads)
+            total += self.tree_proba(batch, t, threads)
         return total if len(self.trees) == 1 else total / len(self.trees)
 
     def log_proba(self, batch: CodedBatch, threads: int = 1) -> FloatArray:
@@ -114,6 +146,8 @@ class TreeMean:
 
     def _steps(self, batch: CodedBatch, t: int) -> FloatArray:
         """The steps along the paths of one tree, added up by column."""
+        if self.n_known:
+            return self._shared_steps(batch, t)
         splits = self.trees[t].splits
         out = np.zeros((batch.n_rows, len(self.n_values), self.n_classes))
         node, rows = self.apply(batch, t), np.arange(batch.n_rows)
@@ -129,18 +163,49 @@ class TreeMean:
             out[rows, splits.column[above]] += log_p - above_log_p  # one node of each row: no row comes twice
             node, log_p = above, above_log_p
 
+    def _shared_steps(self, batch: CodedBatch, t: int) -> FloatArray:
+        """The same where a row is in several nodes of a level, which moves its answer q by the sum of their steps.
+
+        Each step has the part of log q' - log q that it has of q' - q (a logarithmic mean), level by level from below.
+        """
+        tree = self.trees[t]
+        level = np.repeat(np.arange(tree.counts.n_levels), np.diff(tree.counts.level_ptr))
+        shares = self.shares(batch, t).tocoo()
+        rows, node, share = shares.row, shares.col.astype(np.int32), shares.data[:, None]
+        out = np.zeros((batch.n_rows, len(self.n_values), self.n_classes))
+        q = self.tree_proba(batch, t)
+        for depth in range(tree.counts.n_levels - 1, 0, -1):
+            here = np.flatnonzero(level[node] == depth)
+            above = tree.splits.parent[node[here]]
+            moved = share[here] * (self.node_proba(t, node[here]) - self.node_proba(t, above))
+            step = np.zeros_like(out)
+            np.add.at(step, (rows[here], tree.splits.column[above]), moved)
+            before = np.maximum(q - step.sum(axis=1), np.finfo(float).tiny)
+            out += step * _log_slope(before, q)[:, None, :]
+            q, node = before, node.copy()
+            node[here] = above
+        return out
+
+    def _node_limits(self, t: int, level: float, threads: int, nodes: IntArray) -> FloatArray:
+        p, precision = self.node_proba(t, nodes, threads), self.smoothed[t].precision[nodes, None]
+        a, b = np.maximum(p * precision, LEAST_SHAPE), np.maximum((1.0 - p) * precision, LEAST_SHAPE)
+        tails = ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
+        return around(np.stack([betaincinv(a, b, tail) for tail in tails], axis=2), p)
+
     def limits(self, batch: CodedBatch, level: float, threads: int = 1) -> FloatArray:
         """Limits of P(y | x), rows x classes x 2: of each class those of the Beta distribution with the mean and
         precision of the node; of several trees, which err together, their means.
         """
         total = np.zeros((batch.n_rows, self.n_classes, 2))
         for t in range(len(self.trees)):
-            nodes, same = np.unique(self.apply(batch, t, threads), return_inverse=True)
-            p, precision = self.node_proba(t, nodes, threads), self.smoothed[t].precision[nodes, None]
-            a, b = np.maximum(p * precision, LEAST_SHAPE), np.maximum((1.0 - p) * precision, LEAST_SHAPE)
-            tails = ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
-            total += around(np.stack([betaincinv(a, b, tail) for tail in tails], axis=2), p)[same]
+            total += self._mixed(self.shares(batch, t, threads), partial(self._node_limits, t, level, threads))
         return around(total / len(self.trees), self.proba(batch, threads))
+
+
+def _log_slope(a: FloatArray, b: FloatArray) -> FloatArray:
+    """(log b - log a) / (b - a), 1 / a where they are equal: the inverse of the logarithmic mean."""
+    r = (b - a) / a
+    return np.where(np.abs(r) < SMALL_STEP, 1.0 - r / 2.0, np.log1p(r) / np.where(r == 0.0, 1.0, r)) / a
 
 
 def _answers(tree: CountTree, least_rows: float) -> IntArray:

@@ -13,10 +13,11 @@ from countwise.data.codec import Codec, NumberCodec
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import IntArray
 from countwise.tree.count_tree import CountTree
-from countwise.tree.splits import SplitTable, SplitTree, number_values
+from countwise.tree.splits import SplitTable, SplitTree, known_values, number_values
 
 CRITERIA: Final = {"gain_ratio": 0, "entropy": 1, "gini": 2}
 CATEGORY_SPLITS: Final = ("multiway", "binary")
+MISSING_VALUES: Final = ("value", "fractional")
 NO_LIMIT: Final = 2**32 - 1
 MOST_DOUBLINGS: Final = 62  # more subsets of categories are as many as that
 
@@ -30,6 +31,7 @@ class GrowthRules:
     max_depth: int | None = None
     max_features: int | None = None  # attributes that a node looks at, drawn at random
     category_splits: str = "multiway"
+    missing: str = "value"
 
     @property
     def subsets(self) -> bool:
@@ -61,6 +63,7 @@ def grow(batch: CodedBatch, codec: Codec, rules: GrowthRules, seed: int = 0, thr
             batch.target,
             n_classes,
             batch.weights,
+            known_values(codec) if rules.missing == "fractional" else [],
             rules.options(seed),
             threads,
         )

@@ -77,6 +77,17 @@ class SplitTable:
         _kernels.reach_nodes(batch.codes, n_values, (self._walk, self.branch, *self._kernel_sides), threads, out)
         return out
 
+    def spread(
+        self, batch: CodedBatch, n_values: Sequence[int], n_known: Sequence[int], total: FloatArray
+    ) -> tuple[OffsetArray, IntArray, FloatArray]:
+        """Rows, nodes and shares: a row whose value is not known takes all branches, by the weight of their rows.
+
+        ``n_known`` as in :func:`known_values`. A category that its node has not met, but others have, stays there.
+        """
+        walk = (self._walk, self.branch, *self._kernel_sides)
+        row_ptr, node, share = _kernels.spread_rows(batch.codes, n_values, walk, n_known, total, batch.n_rows)
+        return np.repeat(np.arange(batch.n_rows), np.diff(row_ptr)), node, share
+
     def codes_of(self, node: int) -> IntArray:
         """The codes of a category that lead from a node's parent to it."""
         above, branch = int(self.parent[node]), self.branch[node]
@@ -142,6 +153,11 @@ class SplitTree:
 def number_values(codec: Codec) -> list[int]:
     """For each column the bins of a number, 0 for a category; the code of that number is a missing value's."""
     return [column.n_bins if isinstance(column, NumberCodec) else 0 for column in codec.columns]
+
+
+def known_values(codec: Codec) -> list[int]:
+    """For each column the bins or categories; greater codes are of missing values, and of categories never met."""
+    return [column.arity - column.has_missing for column in codec.columns]
 
 
 def counted(splits: SplitTable, node: IntArray, target: AnyArray, weights: FloatArray | None, arity: int) -> CountTree:

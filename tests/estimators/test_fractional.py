@@ -1,0 +1,125 @@
+"""Rows whose value is missing take all branches of a tree: what is grown, predicted, counted and explained."""
+
+import numpy as np
+import pytest
+
+import countwise as cw
+from countwise.errors import DataError
+from oracle.grown import NEW, X, Y, assert_same
+
+GAPS = X.assign(age=X["age"].where(np.arange(len(X)) % 7 > 0))
+
+
+def model(**params):
+    return cw.ProbabilityTreeClassifier(missing="fractional", **params)
+
+
+def mixture(fitted, row):
+    """Nodes of a row and its shares in them, by the values themselves."""
+    splits, total = fitted.splits_, fitted.tree_.total
+    ends, waiting = {}, [(0, 1.0)]
+    while waiting:
+        node, share = waiting.pop()
+        children = np.flatnonzero(splits.parent == node)
+        if len(children) == 0:
+            ends[node] = share
+            continue
+        column = fitted.codec_.columns[splits.column[node]]
+        value = row[column.name]
+        gap = value is None or value != value
+        if splits.threshold[node] >= 0:
+            branch = int(value > column.cuts[splits.threshold[node]])
+        else:
+            known = column.categories.to_pylist()
+            gap = gap or value not in known
+            branch = -1 if gap else known.index(value)
+            if splits.threshold[node] == -2:
+                own = splits.sides[splits.side_ptr[node] : splits.side_ptr[node + 1]]
+                branch = {s >> 1: s & 1 for s in own.tolist()}.get(branch, -1)
+        if gap:
+            waiting += [(child, share * total[child] / total[children].sum()) for child in children]
+            continue
+        to = [child for child in children if splits.branch[child] == branch]
+        waiting += [(child, share) for child in to]
+        if not to:
+            ends[node] = share
+    return ends
+
+
+@pytest.mark.parametrize("params", [{}, {"category_splits": "binary"}, {"curtail": 20}], ids=repr)
+def test_predictions_are_means_over_nodes(params):
+    fitted = model(**params).fit(GAPS, Y)
+    nodes = fitted._compiled.node_proba(0, np.arange(fitted.tree_.n_nodes, dtype=np.int32))
+    answer, total = np.arange(fitted.tree_.n_nodes), fitted.tree_.total
+    if "curtail" in params:
+        for node in answer:
+            while answer[node] and total[answer[node]] < 20:
+                answer[node] = fitted.splits_.parent[answer[node]]
+    several = 0
+    for row, found in zip(NEW.to_dict("records"), fitted.predict_proba(NEW), strict=True):
+        ends = mixture(fitted, row)
+        several += len(ends) > 2
+        assert sum(ends.values()) == pytest.approx(1)
+        np.testing.assert_allclose(found, sum(w * nodes[answer[n]] for n, w in ends.items()), rtol=1e-10)
+    assert several > 5
+
+
+def test_counts_are_of_the_shares():
+    fitted = model().fit(GAPS, Y)
+    tree, counts = fitted.tree_, np.zeros((fitted.tree_.n_nodes, 3))
+    for row, label in zip(GAPS.to_dict("records"), Y, strict=True):
+        for node, share in mixture(fitted, row).items():
+            at = node
+            while at >= 0:
+                counts[at, list(fitted.classes_).index(label)] += share
+                at = tree.parent[at]
+    dense = np.zeros_like(counts)
+    dense[tree.cell_node, tree.cell_value] = tree.cell_count
+    np.testing.assert_allclose(dense, counts, atol=1e-9)
+    again = model().fit(GAPS, Y).partial_fit(GAPS, Y)
+    np.testing.assert_allclose(again.tree_.total, 2 * tree.total, rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", [model, lambda: cw.ProbabilityForestClassifier(missing="fractional")])
+def test_explanations_and_limits(make):
+    fitted = make().fit(GAPS, Y)
+    p = fitted.predict_proba(NEW)
+    scores = np.exp(fitted.explain(NEW).scores())
+    np.testing.assert_allclose(scores / scores.sum(axis=1, keepdims=True), p, rtol=1e-9)
+    limits = fitted.predict_proba_interval(NEW)
+    assert (limits[:, :, 0] <= p).all()
+    assert (limits[:, :, 1] >= p).all()
+    assert (limits[:, :, 0] < limits[:, :, 1]).any()
+
+
+def test_without_gaps_it_is_the_tree_of_values(tmp_path):
+    whole, rows = X.dropna(), X.notna().all(axis=1).to_numpy()
+    one, other = model().fit(whole, Y[rows]), cw.ProbabilityTreeClassifier().fit(whole, Y[rows])
+    assert one.splits_.same_as(other.splits_)
+    np.testing.assert_allclose(one.predict_proba(whole), other.predict_proba(whole), rtol=1e-12)
+    assert not np.allclose(one.predict_proba(NEW), other.predict_proba(NEW))  # gaps are new: shares, not the node above
+    one.save(tmp_path / "tree.cw")
+    assert_same(cw.load(tmp_path / "tree.cw"), one)
+
+
+def test_order_does_not_matter_and_out_of_bag_is_there():
+    order = np.random.default_rng(0).permutation(len(X))
+    one, other = model().fit(GAPS, Y), model(n_jobs=2).fit(GAPS.iloc[order], Y[order])
+    assert one.splits_.same_as(other.splits_)
+    np.testing.assert_allclose(one.predict_proba(NEW), other.predict_proba(NEW), rtol=1e-9)
+    forest = cw.ProbabilityForestClassifier(20, missing="fractional", oob_score=True).fit(GAPS, Y)
+    assert forest.oob_score_ > 0.6
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"missing": "drop"}, "missing='drop' is not known; choose one of value, fractional"),
+        ({"category_splits": "three"}, "category_splits='three' is not known"),
+        ({"missing": "fractional", "pruning": "pessimistic"}, "use missing='value' to prune it"),
+        ({"missing": "fractional", "validation": True}, "use missing='value' to prune it"),
+    ],
+)
+def test_errors(params, message):
+    with pytest.raises(DataError, match=message):
+        cw.ProbabilityTreeClassifier(**params).fit(X, Y)
