@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import countwise as cw
-from countwise.errors import DataError
+from countwise.errors import DataError, MemoryLimitError
 from oracle.grown import NEW, X, Y, assert_same
 
 GAPS = X.assign(age=X["age"].where(np.arange(len(X)) % 7 > 0))
@@ -109,6 +109,13 @@ def test_order_does_not_matter_and_out_of_bag_is_there():
     np.testing.assert_allclose(one.predict_proba(NEW), other.predict_proba(NEW), rtol=1e-9)
     forest = cw.ProbabilityForestClassifier(20, missing="fractional", oob_score=True).fit(GAPS, Y)
     assert forest.oob_score_ > 0.6
+
+
+def test_a_scan_that_does_not_fit_is_refused():
+    source = cw.StreamSource([GAPS.assign(target=Y)], target="target")
+    with pytest.raises(MemoryLimitError, match="or use missing='value'"):
+        model(max_memory=5000).fit(source)
+    assert_same(model().fit(source), model().fit(GAPS, Y))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binom
 
 import countwise as cw
+from countwise.data.coded import MemoryCodes
 from countwise.data.discretise import EveryValue
 from countwise.data.schema import learn_schema
 from countwise.data.source import MemorySource
@@ -14,11 +15,13 @@ from countwise.errors import DataError
 from countwise.estimators.learn import coded_memory
 from countwise.smooth import dense_proba
 from countwise.tree.grow import GrowthRules
-from countwise.tree.prune import PRUNERS, Growth, cut, validated
+from countwise.tree.growth import Growth
+from countwise.tree.prune import PRUNERS, cut, validated
 from countwise.tree.prune.base import cheapest, subtree
 from countwise.tree.prune.cost_complexity import ALPHAS, best_alpha, pruned_at
 from countwise.tree.prune.pessimistic import upper_errors
 from countwise.tree.prune.reduced_error import held_errors
+from countwise.tree.splits import number_values
 from oracle.grown import NEW, X, Y, assert_same, frame, way_of
 
 
@@ -28,7 +31,12 @@ def growth(n_rows=60, seed=0, **rules):
     source = MemorySource(table[["age", "word"]], y.astype(np.int64), None)
     codec = learn_schema(source, EveryValue()).codec
     codec = type(codec)(codec.columns, classes)
-    return Growth(coded_memory(source, codec, 1), codec, GrowthRules(**rules))
+    return Growth(MemoryCodes(coded_memory(source, codec, 1), codec), codec, GrowthRules(**rules))
+
+
+def nodes_of(splits, own):
+    """The node of each row."""
+    return splits.apply(own.data.rows(), number_values(own.codec))
 
 
 def below(splits, node):
@@ -93,8 +101,8 @@ def test_a_cut_tree_is_the_top_of_the_tree():
     stops[0] = False
     small = cut(tree, stops)
     assert 1 < small.counts.n_nodes < tree.counts.n_nodes
-    rows = growth(200).batch
-    leaf, node = growth(200).reached(small.splits, rows), growth(200).reached(tree.splits, rows)
+    rows = growth(200).data.rows()
+    leaf, node = nodes_of(small.splits, growth(200)), nodes_of(tree.splits, growth(200))
     assert len(np.unique(leaf)) == small.n_leaves == len(leaves_of(tree.splits, stops))
     dense = np.zeros((small.counts.n_nodes, 3))
     np.add.at(dense, (leaf, rows.target), 1)
@@ -115,15 +123,15 @@ def test_upper_limits():
 
 def test_held_out_errors():
     own = growth(150)
-    without, held = own.dealt(3)[0]
-    tree = without.grow()
-    assert held.weights.sum() + without.batch.weights.sum() == 150
+    without, part = next(own.dealt(3))
+    tree, held = without.grow(), part.data.rows()
+    assert held.weights.sum() + without.data.rows().weights.sum() == 150
     assert abs(held.weights.sum() - 50) <= 3  # one of each class at most
-    errors, stopped = held_errors(tree, own.reached(tree.splits, held), held)
+    errors, stopped = held_errors(tree, part.reached(tree.splits))
     dense = np.zeros((tree.counts.n_nodes, 3))
     dense[tree.counts.cell_node, tree.counts.cell_value] = tree.counts.cell_count
     expected, last = np.zeros(len(dense)), np.zeros(len(dense))
-    for r, node in enumerate(own.reached(tree.splits, held)):
+    for r, node in enumerate(nodes_of(tree.splits, part)):
         weight, at = 1.0 if held.weights is None else held.weights[r], node
         while at >= 0:
             wrong = weight * (np.argmax(dense[at]) != held.target[r])
@@ -167,11 +175,12 @@ def test_cross_validation_chooses_alpha():
     losses = []
     for alpha in ALPHAS:
         wrong = 0.0
-        for without, held in own.dealt(5):
+        for without, part in own.dealt(5):
+            held = part.data.rows()
             tree = pruned_at(without.grow(), alpha)
             dense = np.zeros((tree.counts.n_nodes, 3))
             dense[tree.counts.cell_node, tree.counts.cell_value] = tree.counts.cell_count
-            miss = np.argmax(dense[own.reached(tree.splits, held)], axis=1) != held.target
+            miss = np.argmax(dense[nodes_of(tree.splits, part)], axis=1) != held.target
             wrong += (np.ones(held.n_rows) if held.weights is None else held.weights)[miss].sum()
         losses.append(wrong)
     assert best_alpha(own) == max(a for a, loss in zip(ALPHAS, losses, strict=True) if loss == min(losses))
@@ -200,14 +209,14 @@ def test_every_method(name, category_splits, tmp_path):
 
 def test_validation_counts_the_other_half():
     own = growth(200)
-    (without, rest), _ = own.dealt(2)
+    without, part = next(own.dealt(2))
     splits, found = without.grow().splits, validated(own)
-    nodes = own.reached(splits, rest)
+    nodes, rest = nodes_of(splits, part), part.data.rows()
     at_leaf = splits.is_leaf[nodes]
     weights = np.ones(rest.n_rows) if rest.weights is None else rest.weights
     assert found.counts.total[0] == weights[at_leaf].sum()
     assert found.n_leaves == len(np.unique(nodes[at_leaf]))
-    assert found.counts.total[0] < len(own.batch.target) * 0.6
+    assert found.counts.total[0] < own.data.n_rows * 0.6
 
 
 def test_curtailment_asks_the_ancestor():

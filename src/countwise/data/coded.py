@@ -93,14 +93,24 @@ class CodedData:
         self.n_classes = len(codec.classes)
         self.n_rows = n_rows
         self.n_passes = 0
+        self.class_counts: FloatArray | None = None  # rows (weight) of each class, once a pass has seen them all
 
     def batches(self, label: str) -> Iterator[CodedBatch]:
         """One pass over all rows; ``label`` says what it is for where progress is shown."""
         self.n_passes += 1
+        counts: FloatArray = np.zeros(self.n_classes)
         with progress_bar(label, self.n_rows) as bar:
             for batch in self._read():
+                if self.class_counts is None and batch.target is not None:
+                    counts += np.bincount(batch.target, batch.weights, minlength=self.n_classes)
                 yield batch
                 bar.advance(batch.n_rows)
+        if self.class_counts is None:
+            self.class_counts = counts
+
+    def rows(self) -> CodedBatch:
+        """All rows in memory."""
+        return joined(list(self.batches("reading codes")))
 
     def _read(self) -> Iterator[CodedBatch]:
         raise NotImplementedError

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch, CodedData, joined
 from countwise.data.parts import row_hash
 from countwise.dtypes import AnyArray, IntArray
@@ -26,29 +28,74 @@ class Sample:
         return part
 
 
+class RowSampler:
+    """The rows of the smallest keys among those that it is shown; equal rows must have equal keys."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.whole = True  # no row has been left out
+        self.kept: Sample | None = None
+
+    def add(self, batch: CodedBatch, keys: AnyArray) -> None:
+        """Some rows more."""
+        if self.kept is not None:
+            if self.kept.batch.n_rows == self.limit:
+                few = keys <= self.kept.keys[-1]
+                self.whole &= bool(few.all())
+                batch, keys = batch.select(few), keys[few]
+            batch, keys = joined([self.kept.batch, _weighted(batch)]), np.concatenate([self.kept.keys, keys])
+        found, first, same = np.unique(keys, return_index=True, return_inverse=True)
+        weights = np.bincount(same.reshape(-1), batch.weights, minlength=len(found)).astype(np.float64)
+        kept = replace(batch.select(first[: self.limit]), weights=weights[: self.limit])
+        self.whole &= len(found) <= self.limit
+        self.kept = Sample(kept, found[: self.limit])
+
+    @property
+    def sample(self) -> Sample:
+        """What is kept; without weights where all are 1."""
+        assert self.kept is not None
+        if bool(np.all(self.kept.batch.weights == 1.0)):
+            return replace(self.kept, batch=replace(self.kept.batch, weights=None))
+        return self.kept
+
+
 def sample_rows(data: CodedData, limit: int, seed: int) -> Sample:
     """One pass: all distinct rows, or the ``limit`` ones whose hashes are smallest."""
-    kept: Sample | None = None
-    for read in data.batches("sampling rows"):
-        batch = read
-        assert batch.target is not None
-        keys = row_hash([*batch.codes, batch.target], seed)
-        if kept is not None:
-            if kept.batch.n_rows == limit:
-                few = keys <= kept.keys[-1]
-                batch, keys = batch.select(few), keys[few]
-            batch, keys = joined([kept.batch, _weighted(batch)]), np.concatenate([kept.keys, keys])
-        kept = _smallest(batch, keys, limit)
-    assert kept is not None
-    if bool(np.all(kept.batch.weights == 1.0)):
-        return replace(kept, batch=replace(kept.batch, weights=None))
-    return kept
+    sampler = RowSampler(limit)
+    for batch in data.batches("sampling rows"):
+        sampler.add(batch, batch_hash(batch, seed))
+    return sampler.sample
 
 
-def _smallest(batch: CodedBatch, keys: AnyArray, limit: int) -> Sample:
-    found, first, same = np.unique(keys, return_index=True, return_inverse=True)
-    weights = np.bincount(same.reshape(-1), batch.weights, minlength=len(found)).astype(np.float64)
-    return Sample(replace(batch.select(first[:limit]), weights=weights[:limit]), found[:limit])
+def batch_hash(batch: CodedBatch, seed: int) -> AnyArray:
+    """A random 64-bit number for each row that depends on its codes and class alone."""
+    assert batch.target is not None
+    return row_hash([*batch.codes, batch.target], seed)
+
+
+class PartCodes(CodedData):
+    """The rows of one of some parts, or all others; a row's part is its hash modulo their number.
+
+    Repeated rows are in one part. The rows are read and hashed again for each pass, a pass over ``data``.
+    """
+
+    def __init__(self, data: CodedData, codec: Codec, part: tuple[int, int, int], inside: bool, n_rows: int) -> None:
+        super().__init__(codec, n_rows, data.weighted)
+        self.data, self.inside = data, inside
+        self.part, self.n_parts, self.seed = part
+
+    def _read(self) -> Iterator[CodedBatch]:
+        self.data.n_passes += 1
+        for batch in self.data._read():
+            own = part_numbers(batch_hash(batch, self.seed), self.n_parts) == self.part
+            mine = batch.select(own == self.inside)
+            if mine.n_rows:
+                yield mine
+
+
+def part_numbers(keys: AnyArray, n_parts: int) -> AnyArray:
+    """The part of each row, by its hash."""
+    return (keys % np.uint64(n_parts)).astype(np.int64)
 
 
 def _weighted(batch: CodedBatch) -> CodedBatch:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import AnyArray, IntArray, OffsetArray
-from countwise.errors import DataError
+from countwise.errors import DataError, MemoryLimitError
 from countwise.estimators.door import check_whole
-from countwise.estimators.learn import Plan
-from countwise.estimators.trees import TreeClassifier
+from countwise.estimators.trees import TreeClassifier, not_fitting
 from countwise.infer.trees import TreeMean
 from countwise.parallel import thread_map
 from countwise.progress import progress_bar
 from countwise.smooth import Smoothed, Smoother
 from countwise.tree.grow import grow
+from countwise.tree.growth import Growth
 from countwise.tree.splits import SplitTree, number_values
 
 
@@ -92,23 +92,26 @@ class ProbabilityForestClassifier(TreeClassifier):
             return None
         return int(np.log2(n_columns)) + 1 if self.max_features == "log2" else int(self.max_features)
 
-    def _grow(self, batch: CodedBatch, codec: Codec, plan: Plan) -> list[SplitTree]:
-        rules = self._rules(self._n_features(len(codec.columns)))
-        rows = batch.distinct() if self.bootstrap else batch
-        seeds = np.random.SeedSequence(plan.seed).generate_state(self.n_estimators, np.uint64)
+    def _grow(self, growth: Growth) -> list[SplitTree]:
+        if not growth.fits:
+            raise MemoryLimitError(f"{not_fitting(growth)}; use fewer rows or columns, or raise max_memory")
+        rows = growth.data.rows()
+        rows = rows.distinct() if self.bootstrap else rows
+        rules = replace(growth.rules, max_features=self._n_features(len(growth.codec.columns)))
+        seeds = np.random.SeedSequence(growth.seed).generate_state(self.n_estimators, np.uint64)
 
         def one(t: int) -> SplitTree:
             own = rows
             if self.bootstrap:
-                times = self._bag(rows, plan.seed, t)
+                times = self._bag(rows, growth.seed, t)
                 own = rows.select(np.flatnonzero(times))
                 own = CodedBatch(own.codes, own.target, times[times > 0].astype(np.float64), own.n_rows)
-            tree = grow(own, codec, rules, int(seeds[t]))
+            tree = grow(own, growth.codec, rules, int(seeds[t]))
             bar.advance()
             return tree
 
         with progress_bar("growing trees", self.n_estimators) as bar:
-            return thread_map(one, range(self.n_estimators), plan.threads)
+            return thread_map(one, range(self.n_estimators), growth.threads)
 
     def _bag(self, rows: CodedBatch, seed: int, t: int) -> OffsetArray:
         """How often each of the distinct rows is in the bag of a tree; real weights are chances."""
@@ -117,17 +120,18 @@ class ProbabilityForestClassifier(TreeClassifier):
         total = float(rows.weights.sum())
         return rng.multinomial(max(1, round(total)), rows.weights / total)
 
-    def _judge(
-        self, batch: CodedBatch, codec: Codec, trees: list[SplitTree], smoothed: list[Smoothed], plan: Plan
-    ) -> dict[str, Any]:
+    def _judge(self, growth: Growth, trees: list[SplitTree], smoothed: list[Smoothed]) -> dict[str, Any]:
         if not self.oob_score:
             return {}
-        compiled = TreeMean(trees, smoothed, number_values(codec), self.curtail, plan.threads, self._n_known(codec))
+        compiled = TreeMean(
+            trees, smoothed, number_values(growth.codec), self.curtail, growth.threads, self._n_known(growth.codec)
+        )
+        batch = growth.data.rows()
         rows, place = batch.distinct_places()
         total, n_trees = np.zeros((rows.n_rows, compiled.n_classes)), np.zeros(rows.n_rows)
         for t in range(self.n_estimators):
-            out = np.flatnonzero(self._bag(rows, plan.seed, t) == 0)
-            total[out] += compiled.tree_proba(rows.select(out), t, plan.threads)
+            out = np.flatnonzero(self._bag(rows, growth.seed, t) == 0)
+            total[out] += compiled.tree_proba(rows.select(out), t, growth.threads)
             n_trees[out] += 1
         proba = np.divide(total, n_trees[:, None], out=np.full_like(total, np.nan), where=n_trees[:, None] > 0)[place]
         known = ~np.isnan(proba[:, 0])

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from countwise.data.codec import Codec
-from countwise.data.coded import CodedBatch
 from countwise.dtypes import IntArray
 from countwise.errors import DataError
-from countwise.estimators.learn import Plan
-from countwise.estimators.trees import TreeClassifier
+from countwise.estimators.trees import TreeClassifier, not_fitting
 from countwise.tree.count_tree import CountTree
-from countwise.tree.grow_passes import Passes
-from countwise.tree.prune import Growth, Pruner, as_pruner, validated
+from countwise.tree.growth import Growth
+from countwise.tree.prune import Pruner, as_pruner, validated
 from countwise.tree.splits import SplitTable, SplitTree
 
 
@@ -69,16 +67,17 @@ class ProbabilityTreeClassifier(TreeClassifier):
         if self.missing == "fractional" and (self.validation or as_pruner(self.pruning) is not None):
             raise DataError("missing='fractional' goes with a tree as it was grown; use missing='value' to prune it")
 
-    def _grow(self, batch: CodedBatch, codec: Codec, plan: Plan) -> list[SplitTree]:
-        growth, pruner = Growth(batch, codec, self._rules(), plan.seed, plan.threads), as_pruner(self.pruning)
+    def _grow(self, growth: Growth) -> list[SplitTree]:
+        if not growth.fits:
+            warnings.warn(
+                f"{not_fitting(growth)}: the tree is grown in several passes over the data",
+                ResourceWarning,
+                stacklevel=2,
+            )
+        pruner = as_pruner(self.pruning)
         if self.validation:
             return [validated(growth)]
         return [growth.grow() if pruner is None else pruner.prune(growth)]
-
-    def _grow_in_passes(self, passes: Passes) -> SplitTree:
-        if self.validation or self.pruning is not None:
-            return super()._grow_in_passes(passes)
-        return passes.grow()
 
     def apply(self, X: Any) -> IntArray:
         """The node of ``tree_`` that each row reaches: a leaf, or the last node that has met the row's values."""

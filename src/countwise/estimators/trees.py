@@ -12,11 +12,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from countwise.data.codec import Codec
-from countwise.data.coded import CodedBatch, CodedData, joined
+from countwise.data.coded import CodedBatch
 from countwise.data.discretise import Discretiser
 from countwise.data.schema import learn_schema
 from countwise.data.source import Source
-from countwise.dtypes import AnyArray, FloatArray, IntArray, code_dtype
+from countwise.dtypes import AnyArray, IntArray
 from countwise.errors import DataError, MemoryLimitError, size_text
 from countwise.estimators.base import CountClassifier, Derived
 from countwise.estimators.door import check_classes, check_whole, seed_of
@@ -26,10 +26,8 @@ from countwise.parallel import n_threads, thread_map
 from countwise.progress import progress_bar
 from countwise.smooth import Smoothed, Smoother
 from countwise.tree.grow import CATEGORY_SPLITS, CRITERIA, MISSING_VALUES, GrowthRules, only_used_cuts
-from countwise.tree.grow_passes import Passes
+from countwise.tree.growth import Growth
 from countwise.tree.splits import SplitTree, added, counted, known_values, number_values
-
-ROW_BYTES = 24  # of growth, beside the codes: position, class, and room to divide them
 
 
 class TreeClassifier(CountClassifier):
@@ -85,12 +83,10 @@ class TreeClassifier(CountClassifier):
     trees_: list[SplitTree]
 
     @abstractmethod
-    def _grow(self, batch: CodedBatch, codec: Codec, plan: Plan) -> list[SplitTree]:
-        """Trees from rows in memory."""
+    def _grow(self, growth: Growth) -> list[SplitTree]:
+        """Trees from rows that fit into memory or not."""
 
-    def _judge(
-        self, batch: CodedBatch, codec: Codec, trees: list[SplitTree], smoothed: list[Smoothed], plan: Plan
-    ) -> dict[str, Any]:
+    def _judge(self, growth: Growth, trees: list[SplitTree], smoothed: list[Smoothed]) -> dict[str, Any]:
         """Attributes to set from what the trees say of the rows that they were grown from."""
         return {}
 
@@ -114,9 +110,13 @@ class TreeClassifier(CountClassifier):
             raise DataError(f"smoothing={self.smoothing!r}: a tree holds no rows out to choose by; give a number")
         return plan
 
-    def _rules(self, max_features: int | None = None) -> GrowthRules:
+    def _rules(self) -> GrowthRules:
         return GrowthRules(
-            self.criterion, self.min_samples_leaf, self.max_depth, max_features, self.category_splits, self.missing
+            self.criterion,
+            self.min_samples_leaf,
+            self.max_depth,
+            category_splits=self.category_splits,
+            missing=self.missing,
         )
 
     def _learn(self, source: Source, labels: AnyArray | None, plan: Plan) -> None:
@@ -125,30 +125,24 @@ class TreeClassifier(CountClassifier):
         check_classes(codec.classes)
         target = schema.target if labels is None else None
         data = coded_data(source, codec, target, schema.n_rows, plan.threads)
-        need = growth_bytes(data)
-        if data.n_rows * need > plan.memory and not source.in_memory:
-            passes = Passes(data, codec, self._rules(), need, plan.memory, plan.threads)
-            batch, trees = None, [self._grow_in_passes(passes)]
-        else:
-            batch = rows_of(data)
-            trees = self._grow(batch, codec, plan)
+        memory = None if source.in_memory else plan.memory
+        growth = Growth(data, codec, self._rules(), plan.seed, plan.threads, memory)
+        if growth.fits:
+            growth = growth.of_rows(data.rows())
+        elif self.missing == "fractional":
+            raise MemoryLimitError(
+                f"missing='fractional' grows from the codes of all rows, {size_text(data.n_rows * growth.row_bytes)}, "
+                f"more than max_memory = {size_text(plan.memory)}; raise max_memory or use missing='value'"
+            )
+        trees = self._grow(growth)
+        assert data.class_counts is not None
         self.codec_, self.trees_ = only_used_cuts(codec, trees)
-        self.classes_, self.smoother_ = codec.classes, plan.smoother
-        self.class_counts_ = _class_counts(batch, trees[0], len(codec.classes))
+        self.classes_, self.smoother_, self.class_counts_ = codec.classes, plan.smoother, data.class_counts
         self.n_passes_, self.rank_error_ = data.n_passes, schema.rank_error
         smoothed = smooth_trees(self.trees_, plan.smoother, plan.seed, plan.threads)
         self._derived = Derived(smoothed)
-        if batch is not None:
-            for name, value in self._judge(batch, codec, trees, smoothed, plan).items():
-                setattr(self, name, value)
-
-    def _grow_in_passes(self, passes: Passes) -> SplitTree:
-        """A tree from more rows than fit into memory."""
-        raise MemoryLimitError(
-            f"{type(self).__name__} grows from the codes of all rows, "
-            f"{size_text(passes.data.n_rows * passes.row_bytes)}, more than max_memory = "
-            f"{size_text(passes.max_memory)}; use fewer rows or columns, or raise max_memory"
-        )
+        for name, value in self._judge(growth, trees, smoothed).items():
+            setattr(self, name, value)
 
     def _add_counts(self, batch: CodedBatch, threads: int) -> None:
         n_values, n_classes = number_values(self.codec_), len(self.classes_)
@@ -219,24 +213,11 @@ class TreeClassifier(CountClassifier):
         return np.concatenate(parts) if parts else np.empty((0, len(self.trees_)), np.int32)
 
 
-def growth_bytes(data: CodedData) -> int:
-    """Memory of a row while a tree is grown; codes of one or two bytes may fit where the table does not."""
-    return sum(code_dtype(arity).itemsize for arity in [*data.arity, data.n_classes]) + 8 * data.weighted + ROW_BYTES
-
-
-def rows_of(data: CodedData) -> CodedBatch:
-    """All rows as codes."""
-    return joined(list(data.batches("reading codes")))
-
-
-def _class_counts(batch: CodedBatch | None, tree: SplitTree, n_classes: int) -> FloatArray:
-    """Rows (weight) of each class; those of the root where all rows were counted there."""
-    if batch is None:
-        cells = slice(0, int(tree.counts.cell_ptr[1]))
-        counts = np.bincount(tree.counts.cell_value[cells], tree.counts.cell_count[cells], minlength=n_classes)
-        return counts.astype(np.float64)
-    assert batch.target is not None
-    return np.bincount(batch.target, batch.weights, minlength=n_classes).astype(np.float64)
+def not_fitting(growth: Growth) -> str:
+    """What is wrong where the rows do not fit, for warnings and errors."""
+    assert growth.max_memory is not None
+    codes, limit = size_text(growth.data.n_rows * growth.row_bytes), size_text(growth.max_memory)
+    return f"the codes of all rows take {codes}, more than max_memory = {limit}"
 
 
 def smooth_trees(trees: Sequence[SplitTree], smoother: Smoother, seed: int, threads: int) -> list[Smoothed]:

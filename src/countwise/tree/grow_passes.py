@@ -7,7 +7,6 @@ time as fit, and their subtrees grown in memory. The splits are those that all r
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -70,12 +69,6 @@ class Passes:
 
     def grow(self) -> SplitTree:
         """The tree."""
-        warnings.warn(
-            f"the codes of all rows take {size_text(self.data.n_rows * self.row_bytes)}: the tree is grown in several "
-            f"passes over the data to stay within max_memory = {size_text(self.max_memory)}",
-            ResourceWarning,
-            stacklevel=2,
-        )
         top = Top()
         level = [top.append(-1, -1, np.zeros(self.n_classes), float(self.data.n_rows))]
         small: list[int] = []

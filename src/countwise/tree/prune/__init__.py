@@ -3,7 +3,7 @@
 from typing import Final
 
 from countwise.errors import DataError
-from countwise.tree.prune.base import Growth, Pruner, cut, validated
+from countwise.tree.prune.base import Pruner, cut, validated
 from countwise.tree.prune.cost_complexity import CostComplexity
 from countwise.tree.prune.pessimistic import Pessimistic
 from countwise.tree.prune.reduced_error import ReducedError
@@ -36,7 +36,6 @@ def as_pruner(spec: str | Pruner | None) -> Pruner | None:
 __all__ = [
     "PRUNERS",
     "CostComplexity",
-    "Growth",
     "Pessimistic",
     "Pruner",
     "ReducedError",

@@ -1,73 +1,17 @@
-"""What pruning methods share: growing from parts of the rows, the choice from the leaves up, and the cut."""
+"""What pruning methods share: counts from rows that did not grow the tree, the choice from the leaves up, the cut."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from countwise.data.codec import Codec
-from countwise.data.coded import CodedBatch, MemoryCodes
-from countwise.data.sample import sample_rows
 from countwise.dtypes import AnyArray, FloatArray, IntArray, OffsetArray
 from countwise.tree.count_tree import CountTree, single_node
-from countwise.tree.grow import GrowthRules, grow
-from countwise.tree.splits import SplitTable, SplitTree, counted, levels_of, number_values
-
-
-@dataclass(frozen=True, eq=False)
-class Growth:
-    """Rows to grow from, and how."""
-
-    batch: CodedBatch
-    codec: Codec
-    rules: GrowthRules
-    seed: int = 0
-    threads: int = 1
-
-    def grow(self) -> SplitTree:
-        """The tree of these rows."""
-        return grow(self.batch, self.codec, self.rules, self.seed, self.threads)
-
-    def dealt(self, n_parts: int) -> list[tuple[Growth, CodedBatch]]:
-        """For each of some parts the growth without it, and its rows.
-
-        Rows are dealt in turn, class by class, in the order of a hash of what they hold; of a row that comes more than
-        once, or has a weight above 1, every part gets its share.
-        """
-        rows = sample_rows(MemoryCodes(self.batch, self.codec), self.batch.n_rows, self.seed).batch
-        assert rows.target is not None
-        total = np.ones(rows.n_rows) if rows.weights is None else rows.weights
-        each = np.floor(total / n_parts)
-        rest = total - n_parts * each  # less than n_parts: dealt one by one
-        by_class = np.argsort(rows.target, kind="stable")
-        first = np.empty(rows.n_rows, np.int64)
-        first[by_class] = np.cumsum(np.ceil(rest[by_class])) - np.ceil(rest[by_class])
-        found = []
-        for p in range(n_parts):
-            turn = (p - first) % n_parts  # which of the rest's units comes to this part
-            own = each + np.clip(rest - turn, 0.0, 1.0)
-            batches = [replace(rows, weights=weights).select(weights > 0) for weights in (total - own, own)]
-            if all(batch.n_rows for batch in batches):
-                found.append((replace(self, batch=batches[0]), batches[1]))
-        return found
-
-    def reached(self, splits: SplitTable, batch: CodedBatch) -> IntArray:
-        """The node of each row."""
-        return splits.apply(batch, number_values(self.codec), self.threads)
-
-    def count(self, splits: SplitTable, batch: CodedBatch) -> SplitTree:
-        """The counts of other rows on the same splits; nodes that none of them reaches are left out."""
-        assert batch.target is not None
-        n_classes = len(self.codec.classes)
-        tree = counted(splits, self.reached(splits, batch), batch.target, batch.weights, n_classes)
-        if tree.n_cells == 0:  # no row has come to a leaf
-            totals = np.bincount(batch.target, batch.weights, minlength=n_classes).astype(np.float64)
-            none = np.full(1, -1, np.int32)
-            return SplitTree(single_node(totals), SplitTable(none, none, none, none))
-        return subtree(SplitTree(tree, splits), np.diff(tree.cell_ptr) > 0)
+from countwise.tree.growth import Growth
+from countwise.tree.splits import SplitTable, SplitTree, levels_of
 
 
 class Pruner(BaseEstimator, ABC):
@@ -83,11 +27,19 @@ class Pruner(BaseEstimator, ABC):
 
 def validated(growth: Growth) -> SplitTree:
     """Splits from one half of the rows, counts from the other (paper 004, section 5.3.7)."""
-    halves = growth.dealt(2)
-    if len(halves) < 2:
-        return growth.grow()
-    without, rest = halves[0]
-    return growth.count(without.grow().splits, rest)
+    for without, rest in growth.dealt(2):
+        return recounted(rest, without.grow().splits)
+    return growth.grow()
+
+
+def recounted(growth: Growth, splits: SplitTable) -> SplitTree:
+    """The counts of rows on splits that others chose; nodes that none of them reaches are left out."""
+    ends = growth.reached(splits)
+    tree = ends.tree()
+    if tree.n_cells == 0:  # no row has come to a leaf
+        none = np.full(1, -1, np.int32)
+        return SplitTree(single_node(ends.class_counts), SplitTable(none, none, none, none))
+    return subtree(SplitTree(tree, splits), np.diff(tree.cell_ptr) > 0)
 
 
 def cheapest(
@@ -113,15 +65,20 @@ def cheapest(
     return stops
 
 
-def cut(tree: SplitTree, stops: AnyArray) -> SplitTree:
-    """The tree without what is below the nodes to stop at."""
-    keep = np.ones(tree.splits.n_nodes, bool)
-    level_ptr = levels_of(tree.splits.parent)
+def last_nodes(splits: SplitTable, stops: AnyArray) -> IntArray:
+    """For every node the one that a row which comes to it has when the tree ends at the nodes to stop at."""
+    last = np.arange(splits.n_nodes, dtype=np.int32)
+    level_ptr = levels_of(splits.parent)
     for level in range(1, len(level_ptr) - 1):
         nodes = slice(int(level_ptr[level]), int(level_ptr[level + 1]))
-        parent = tree.splits.parent[nodes]
-        keep[nodes] = keep[parent] & ~stops[parent]
-    return subtree(tree, keep)
+        above = last[splits.parent[nodes]]
+        last[nodes] = np.where(stops[above], above, last[nodes])
+    return last
+
+
+def cut(tree: SplitTree, stops: AnyArray) -> SplitTree:
+    """The tree without what is below the nodes to stop at."""
+    return subtree(tree, last_nodes(tree.splits, stops) == np.arange(tree.splits.n_nodes))
 
 
 def subtree(tree: SplitTree, keep: AnyArray) -> SplitTree:
@@ -152,3 +109,11 @@ def subtree(tree: SplitTree, keep: AnyArray) -> SplitTree:
 def training_errors(tree: CountTree) -> FloatArray:
     """The weight of the rows at every node that are not of its most frequent class."""
     return tree.total - np.maximum.reduceat(tree.cell_count, tree.cell_ptr[:-1])
+
+
+def majorities(tree: CountTree) -> IntArray:
+    """The most frequent class of every node, the first of equals."""
+    most = np.maximum.reduceat(tree.cell_count, tree.cell_ptr[:-1])
+    cells = np.flatnonzero(tree.cell_count == most[tree.cell_node])
+    _, first = np.unique(tree.cell_node[cells], return_index=True)
+    return tree.cell_value[cells[first]]

@@ -6,10 +6,10 @@ from numbers import Real
 
 import numpy as np
 
-from countwise.dtypes import FloatArray
+from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
-from countwise.tree.prune.base import Growth, Pruner, cheapest, cut, training_errors
-from countwise.tree.prune.reduced_error import majorities
+from countwise.tree.growth import Growth
+from countwise.tree.prune.base import Pruner, cheapest, cut, last_nodes, majorities, training_errors
 from countwise.tree.splits import SplitTree
 
 N_PARTS = 5
@@ -45,8 +45,13 @@ class CostComplexity(Pruner):
 
 def pruned_at(tree: SplitTree, alpha: float) -> SplitTree:
     """The best subtree for one alpha."""
+    return cut(tree, stops_at(tree, alpha))
+
+
+def stops_at(tree: SplitTree, alpha: float) -> AnyArray:
+    """Where the best subtree for one alpha ends."""
     cost = training_errors(tree.counts) + alpha * tree.counts.total[0]
-    return cut(tree, cheapest(tree.splits, cost, slack=1e-9 * float(tree.counts.total[0])))
+    return cheapest(tree.splits, cost, slack=1e-9 * float(tree.counts.total[0]))
 
 
 def best_alpha(growth: Growth) -> float:
@@ -54,9 +59,8 @@ def best_alpha(growth: Growth) -> float:
     losses: FloatArray = np.zeros(len(ALPHAS))
     for without, held in growth.dealt(N_PARTS):
         tree = without.grow()
-        assert held.target is not None
+        ends, majority = held.reached(tree.splits), majorities(tree.counts)
         for a, alpha in enumerate(ALPHAS):
-            pruned = pruned_at(tree, float(alpha))
-            wrong = majorities(pruned.counts)[growth.reached(pruned.splits, held)] != held.target
-            losses[a] += np.count_nonzero(wrong) if held.weights is None else held.weights[wrong].sum()
+            last = last_nodes(tree.splits, stops_at(tree, float(alpha)))
+            losses[a] += ends.errors(majority[last]).sum()
     return float(ALPHAS[len(ALPHAS) - 1 - np.argmin(losses[::-1])])

@@ -8,7 +8,8 @@ from scipy.special import betaincinv
 
 from countwise.dtypes import FloatArray
 from countwise.errors import DataError
-from countwise.tree.prune.base import Growth, Pruner, cheapest, cut, training_errors
+from countwise.tree.growth import Growth
+from countwise.tree.prune.base import Pruner, cheapest, cut, training_errors
 from countwise.tree.splits import SplitTree
 
 SLACK = 0.1  # errors that a simpler tree is worth

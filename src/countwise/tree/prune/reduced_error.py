@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from countwise.data.coded import CodedBatch
 from countwise.data.discretise.base import check_count
-from countwise.dtypes import FloatArray, IntArray
-from countwise.tree.count_tree import CountTree
-from countwise.tree.prune.base import Growth, Pruner, cheapest, cut
-from countwise.tree.splits import SplitTree, levels_of
+from countwise.dtypes import FloatArray
+from countwise.tree.ends import EndCounts
+from countwise.tree.growth import Growth
+from countwise.tree.prune.base import Pruner, cheapest, cut, majorities, recounted
+from countwise.tree.splits import SplitTree
 
 
 class ReducedError(Pruner):
@@ -33,38 +31,19 @@ class ReducedError(Pruner):
 
     def prune(self, growth: Growth) -> SplitTree:
         """A tree of some rows, pruned by the others and counted from all."""
-        parts = growth.dealt(self.n_parts)
-        if not parts:  # a single row
-            return growth.grow()
-        without, held = parts[0]
-        tree = without.grow()
-        errors, stopped = held_errors(tree, growth.reached(tree.splits, held), held)
-        pruned = cut(tree, cheapest(tree.splits, errors, stopped))
-        return growth.count(pruned.splits, growth.batch)
+        for without, held in growth.dealt(self.n_parts):
+            tree = without.grow()
+            ends = held.reached(tree.splits)
+            errors, stopped = held_errors(tree, ends)
+            slack = 1e-9 * float(ends.count.sum())  # sums of real weights differ in their last digits
+            pruned = cut(tree, cheapest(tree.splits, errors, stopped, slack))
+            return recounted(growth, pruned.splits)
+        return growth.grow()  # a single row
 
 
-def held_errors(tree: SplitTree, node: IntArray, held: CodedBatch) -> tuple[FloatArray, FloatArray]:
+def held_errors(tree: SplitTree, ends: EndCounts) -> tuple[FloatArray, FloatArray]:
     """For every node the weight of the held-out rows that come by, and of those that go no further, and are not of the
     class that most of its own rows have.
     """
-    assert held.target is not None
-    majority, n_nodes = majorities(tree.counts), tree.counts.n_nodes
-    weights = np.ones(held.n_rows) if held.weights is None else held.weights
-    errors, stopped = np.zeros(n_nodes), np.zeros(n_nodes)
-    wrong = held.target != majority[node]
-    np.add.at(stopped, node[wrong], weights[wrong])
-    at, rows = node.copy(), np.arange(held.n_rows)
-    for _ in levels_of(tree.splits.parent)[1:]:
-        wrong = held.target[rows] != majority[at]
-        np.add.at(errors, at[wrong], weights[rows[wrong]])
-        at = tree.splits.parent[at]
-        rows, at = rows[at >= 0], at[at >= 0]
-    return errors, stopped
-
-
-def majorities(tree: CountTree) -> IntArray:
-    """The most frequent class of every node, the first of equals."""
-    most = np.maximum.reduceat(tree.cell_count, tree.cell_ptr[:-1])
-    cells = np.flatnonzero(tree.cell_count == most[tree.cell_node])
-    _, first = np.unique(tree.cell_node[cells], return_index=True)
-    return tree.cell_value[cells[first]]
+    majority = majorities(tree.counts)
+    return ends.upwards().errors(majority), ends.errors(majority)

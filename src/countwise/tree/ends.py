@@ -1,0 +1,76 @@
+"""Where rows end in grown trees, counted by class: all that pruning needs of them, added up batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from countwise.data.codec import Codec
+from countwise.data.coded import CodedBatch, CodedData
+from countwise.dtypes import AnyArray, FloatArray, OffsetArray
+from countwise.parallel import thread_map
+from countwise.tree.count_tree import CountTree
+from countwise.tree.partition import cells_upwards, summed, tree_levels
+from countwise.tree.splits import SplitTable, counted, number_values
+
+
+@dataclass(frozen=True, eq=False)
+class EndCounts:
+    """Rows (weight) by the node where they end and their class; ``key`` is node x classes + class, ascending."""
+
+    splits: SplitTable
+    key: OffsetArray
+    count: FloatArray
+    n_classes: int
+
+    @property
+    def node(self) -> OffsetArray:
+        """The node of each count."""
+        return self.key // self.n_classes
+
+    @property
+    def value(self) -> OffsetArray:
+        """The class of each count."""
+        return self.key % self.n_classes
+
+    @property
+    def class_counts(self) -> FloatArray:
+        """Rows (weight) of each class."""
+        return np.bincount(self.value, self.count, minlength=self.n_classes).astype(np.float64)
+
+    def errors(self, answer: AnyArray) -> FloatArray:
+        """For every node the weight of the rows that end there and are not of the class that it answers."""
+        wrong = self.value != answer[self.node]
+        return np.bincount(self.node[wrong], self.count[wrong], minlength=self.splits.n_nodes).astype(np.float64)
+
+    def upwards(self) -> EndCounts:
+        """For every node the rows that come by."""
+        levels = tree_levels(self.splits.parent)
+        key, count = cells_upwards(levels, self.splits.parent, self.key, self.count, self.n_classes)
+        order = np.argsort(key)
+        return EndCounts(self.splits, key[order], count[order], self.n_classes)
+
+    def tree(self) -> CountTree:
+        """The counts as a tree: a row that has not come to a leaf is left out, as in :func:`counted`."""
+        return counted(self.splits, self.node.astype(np.int32), self.value, self.count, self.n_classes)
+
+
+def count_ends(data: CodedData, tables: Sequence[SplitTable], codec: Codec, threads: int = 1) -> list[EndCounts]:
+    """One pass: where the rows end in each of some trees."""
+    n_values, n_classes = number_values(codec), len(codec.classes)
+    inner = max(threads // len(tables), 1)
+    found = [EndCounts(table, np.empty(0, np.int64), np.empty(0), n_classes) for table in tables]
+
+    def added(ends: EndCounts, batch: CodedBatch) -> EndCounts:
+        assert batch.target is not None
+        key = ends.splits.apply(batch, n_values, inner).astype(np.int64) * n_classes + batch.target
+        new = summed(key, np.ones(batch.n_rows) if batch.weights is None else batch.weights)
+        both = (np.concatenate(pair) for pair in zip((ends.key, ends.count), new, strict=True))
+        return EndCounts(ends.splits, *summed(*both), n_classes)
+
+    for batch in data.batches("counting nodes"):
+        found = thread_map(partial(added, batch=batch), found, threads)
+    return found
