@@ -52,7 +52,7 @@ def export_text(model: TreeClassifier, tree: int = 0, max_depth: int | None = No
         shown = ", ".join(f"{model.classes_[y]} {proba[node, y]:.2f}" for y in best[:SHOWN_CLASSES])
         rest = ", ..." if len(best) > SHOWN_CLASSES else ""
         what = condition(model.codec_, own.splits, node) if node else "all"
-        lines.append(f"{indent}{what}: {own.counts.total[node]:,.10g} rows, {shown}{rest}")
+        lines.append(f"{indent}{what}: {round(float(own.counts.total[node]), 2):,.10g} rows, {shown}{rest}")
     return "\n".join(lines)
 
 
