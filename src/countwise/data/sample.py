@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch, CodedData, joined
 from countwise.data.parts import row_hash
 from countwise.dtypes import AnyArray, IntArray
+from countwise.parallel import thread_map
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,19 @@ def sample_rows(data: CodedData, limit: int, seed: int) -> Sample:
     for batch in data.batches("sampling rows"):
         sampler.add(batch, batch_hash(batch, seed))
     return sampler.sample
+
+
+def sample_apart(data: CodedData, limit: int, seeds: Sequence[int], threads: int = 1) -> list[Sample]:
+    """One pass: a sample as :func:`sample_rows` takes it for each seed, independent of the others."""
+    samplers = [RowSampler(limit) for _ in seeds]
+    for batch in data.batches("sampling rows"):
+        keys = batch_hash(batch, 0)  # once for all; a hash of it for each sample
+
+        def add(s: int, batch: CodedBatch = batch, keys: AnyArray = keys) -> None:
+            samplers[s].add(batch, row_hash([keys], seeds[s]))
+
+        thread_map(add, range(len(seeds)), threads)
+    return [sampler.sample for sampler in samplers]
 
 
 def batch_hash(batch: CodedBatch, seed: int) -> AnyArray:

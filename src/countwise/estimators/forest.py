@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from countwise.parallel import thread_map
 from countwise.progress import progress_bar
 from countwise.smooth import Smoothed, Smoother
 from countwise.tree.grow import grow
+from countwise.tree.grow_samples import grow_from_samples, sample_size
 from countwise.tree.growth import Growth
 from countwise.tree.splits import SplitTree, number_values
 
@@ -27,6 +29,10 @@ class ProbabilityForestClassifier(TreeClassifier):
     P(y | x) is the mean of the trees' probabilities. A bag holds as many rows as the table, drawn with replacement.
     Rows are drawn from the distinct rows in an order of their codes, so that a bag depends neither on the order
     of the table nor on whether a row comes twice or has a weight of 2.
+
+    From a scan whose codes do not fit ``max_memory``, which a ResourceWarning says, each tree has a sample of the
+    distinct rows, chosen by a hash of what they hold; its bag is drawn from that. The counts of all trees are then
+    those of all rows, and there is no ``oob_score``.
 
     The parameters and attributes that all classifiers share are in :class:`CountClassifier`, those of growth in
     :class:`TreeClassifier`.
@@ -93,25 +99,41 @@ class ProbabilityForestClassifier(TreeClassifier):
         return int(np.log2(n_columns)) + 1 if self.max_features == "log2" else int(self.max_features)
 
     def _grow(self, growth: Growth) -> list[SplitTree]:
-        if not growth.fits:
-            raise MemoryLimitError(f"{not_fitting(growth)}; use fewer rows or columns, or raise max_memory")
-        rows = growth.data.rows()
-        rows = rows.distinct() if self.bootstrap else rows
         rules = replace(growth.rules, max_features=self._n_features(len(growth.codec.columns)))
-        seeds = np.random.SeedSequence(growth.seed).generate_state(self.n_estimators, np.uint64)
+        seeds = np.random.SeedSequence(growth.seed).generate_state(self.n_estimators, np.uint64).tolist()
 
-        def one(t: int) -> SplitTree:
-            own = rows
+        def one(rows: CodedBatch, t: int) -> SplitTree:
             if self.bootstrap:
                 times = self._bag(rows, growth.seed, t)
-                own = rows.select(np.flatnonzero(times))
-                own = CodedBatch(own.codes, own.target, times[times > 0].astype(np.float64), own.n_rows)
-            tree = grow(own, growth.codec, rules, int(seeds[t]))
+                rows = replace(rows, weights=times.astype(np.float64)).select(np.flatnonzero(times))
+            tree = grow(rows, growth.codec, rules, seeds[t])
             bar.advance()
             return tree
 
         with progress_bar("growing trees", self.n_estimators) as bar:
-            return thread_map(one, range(self.n_estimators), growth.threads)
+            if not growth.fits:
+                self._check_samples(growth)
+                return grow_from_samples(growth, seeds, lambda rows, t: one(self._ready(rows), t))
+            rows = self._ready(growth.data.rows())
+            return thread_map(lambda t: one(rows, t), range(self.n_estimators), growth.threads)
+
+    def _ready(self, rows: CodedBatch) -> CodedBatch:
+        """Rows that bags are drawn from, or that all trees have."""
+        return rows.distinct() if self.bootstrap else rows
+
+    def _check_samples(self, growth: Growth) -> None:
+        """Say what is not as usual where the rows do not fit."""
+        if self.oob_score:
+            raise MemoryLimitError(
+                f"{not_fitting(growth)}: trees are grown from samples and counted from all rows, so that no row is out "
+                "of the bag; use oob_score=False, or raise max_memory"
+            )
+        warnings.warn(
+            f"{not_fitting(growth)}: each tree is grown from a sample of {sample_size(growth)} distinct rows, "
+            "in several passes over the data, and counted from all rows",
+            ResourceWarning,
+            stacklevel=2,
+        )
 
     def _bag(self, rows: CodedBatch, seed: int, t: int) -> OffsetArray:
         """How often each of the distinct rows is in the bag of a tree; real weights are chances."""

@@ -34,9 +34,11 @@ class Growth:
     @property
     def row_bytes(self) -> int:
         """Memory of a row while a tree is grown; codes of one or two bytes may fit where the table does not."""
-        data = self.data
-        codes = sum(code_dtype(arity).itemsize for arity in [*data.arity, data.n_classes])
-        return codes + 8 * data.weighted + ROW_BYTES
+        return self._code_bytes + 8 * self.data.weighted + ROW_BYTES
+
+    @property
+    def _code_bytes(self) -> int:
+        return sum(code_dtype(arity).itemsize for arity in [*self.data.arity, self.data.n_classes])
 
     @property
     def fits(self) -> bool:
@@ -47,7 +49,7 @@ class Growth:
         """Rows of each of some samples that are in memory together."""
         if self.max_memory is None:
             return self.data.n_rows
-        return max(self.max_memory // (n_samples * (self.row_bytes + SAMPLE_BYTES)), 1)
+        return max(self.max_memory // (n_samples * (self._code_bytes + ROW_BYTES + SAMPLE_BYTES)), 1)
 
     def of_rows(self, batch: CodedBatch) -> Growth:
         """The same with these rows, which are in memory."""
