@@ -166,7 +166,7 @@ def test_a_scan_that_does_not_fit_is_refused():
         pytest.raises(MemoryLimitError, match="counts of one node take"),
     ):
         cw.ProbabilityTreeClassifier(max_memory=1000).fit(source)
-    with pytest.raises(MemoryLimitError, match="codes of all rows"):
+    with pytest.raises(MemoryLimitError, match="holds samples of 11 rows"):
         cw.ProbabilityForestClassifier(max_memory=1000).fit(source)
 
 
