@@ -324,7 +324,7 @@ def grow_tree(
     n_classes: int,
     weights: FloatArray | None,
     n_known: Sequence[int],
-    options: tuple[int, float, int, int, int, bool],
+    options: tuple[int, float, int, int, int, bool, bool],
     n_threads: int,
 ) -> tuple[
     IntArray,
@@ -344,7 +344,7 @@ def choose_splits(
     arity: Sequence[int],
     n_values: Sequence[int],
     n_classes: int,
-    options: tuple[int, float, bool, float, bool, int],
+    options: tuple[int, float, bool, bool, float, bool, int],
     column: IntArray,
     low: IntArray,
     high: IntArray,
@@ -360,10 +360,20 @@ def spread_rows(
     columns: Sequence[CodeArray],
     n_values: Sequence[int],
     splits: tuple[IntArray, IntArray, OffsetArray, IntArray],
-    n_known: Sequence[int],
-    total: FloatArray,
+    spreading: tuple[Sequence[int], FloatArray, bool],
     n_rows: int,
+    n_threads: int,
 ) -> tuple[OffsetArray, IntArray, FloatArray]: ...
+def spread_proba(
+    columns: Sequence[CodeArray],
+    n_values: Sequence[int],
+    splits: tuple[IntArray, IntArray, OffsetArray, IntArray],
+    spreading: tuple[Sequence[int], FloatArray, bool],
+    proba: FloatArray,
+    n_rows: int,
+    n_threads: int,
+    out: FloatArray,
+) -> None: ...
 def node_proba(
     tree: CountArrays,
     cell_proba: FloatArray,

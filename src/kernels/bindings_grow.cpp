@@ -24,6 +24,7 @@ nb::tuple bind_grow_tree(const std::vector<AnyColumn>& codes, const std::vector<
                         nb::cast<uint32_t>(options[3]),
                         nb::cast<uint64_t>(options[4]),
                         nb::cast<bool>(options[5]),
+                        nb::cast<bool>(options[6]),
                         n_threads};
   const GrowRows rows{columns, n_values, column_of(target, n_classes), n_classes, weights_of(weights, n_rows),
                       n_rows,  n_known};
@@ -53,9 +54,9 @@ nb::tuple bind_choose_splits(const std::vector<In<double>>& arrays, const std::v
     tables.push_back(arrays[c].data());
   }
   const ChoiceOptions own{static_cast<GrowCriterion>(nb::cast<int>(options[0])), nb::cast<double>(options[1]),
-                          nb::cast<bool>(options[2]), nb::cast<int>(options[5])};
-  const double total = nb::cast<double>(options[3]);
-  const bool whole = nb::cast<bool>(options[4]);
+                          nb::cast<bool>(options[2]), nb::cast<bool>(options[3]), nb::cast<int>(options[6])};
+  const double total = nb::cast<double>(options[4]);
+  const bool whole = nb::cast<bool>(options[5]);
   std::vector<std::vector<int32_t>> sides(n_nodes);
   std::vector<int64_t> side_ptr(n_nodes + 1, 0);
   std::vector<int32_t> flat;
@@ -71,6 +72,43 @@ nb::tuple bind_choose_splits(const std::vector<In<double>>& arrays, const std::v
   return nb::make_tuple(to_numpy(std::move(side_ptr)), to_numpy(std::move(flat)));
 }
 
+// The arrays of a SplitTable as Python has them.
+struct SplitArrays {
+  explicit SplitArrays(const nb::tuple& splits)
+      : nodes(nb::cast<In<int32_t>>(splits[0])),
+        branch(nb::cast<In<int32_t>>(splits[1])),
+        side_ptr(nb::cast<In<int64_t>>(splits[2])),
+        sides(nb::cast<In<int32_t>>(splits[3])) {
+    expect_size(nodes.shape(0), 4 * branch.shape(0), "nodes must have four numbers for each node");
+    expect_size(side_ptr.shape(0), branch.shape(0) + 1, "side_ptr must have one entry per node and one more");
+  }
+
+  SplitView view(const std::vector<uint32_t>& n_values) const {
+    return {reinterpret_cast<const WalkNode*>(nodes.data()), branch.data(), side_ptr.data(), sides.data(), n_values};
+  }
+
+  In<int32_t> nodes, branch;
+  In<int64_t> side_ptr;
+  In<int32_t> sides;
+};
+
+// Known values of each column, the totals of nodes, and whether thresholds are soft.
+struct SpreadingArrays {
+  SpreadingArrays(const nb::tuple& spreading, size_t n_columns, const SplitArrays& splits)
+      : n_known(nb::cast<std::vector<uint32_t>>(spreading[0])),
+        total(nb::cast<In<double>>(spreading[1])),
+        soft(nb::cast<bool>(spreading[2])) {
+    expect_size(total.shape(0), splits.branch.shape(0), "one total per node is needed");
+    if (!n_known.empty()) expect_size(n_known.size(), n_columns, "one n_known per column is needed");
+  }
+
+  Spreading view() const { return {n_known, total.data(), soft}; }
+
+  std::vector<uint32_t> n_known;
+  In<double> total;
+  bool soft;
+};
+
 }  // namespace
 
 void bind_growth(nb::module_& m) {
@@ -84,38 +122,41 @@ void bind_growth(nb::module_& m) {
          int n_threads, Array<int32_t> out) {
         const size_t n_rows = out.shape(0);
         const auto columns = columns_of(codes, n_values, n_rows);  // codes of a walk need no arity
-        const auto nodes = nb::cast<In<int32_t>>(splits[0]), branch = nb::cast<In<int32_t>>(splits[1]);
-        const auto side_ptr = nb::cast<In<int64_t>>(splits[2]);
-        const auto sides = nb::cast<In<int32_t>>(splits[3]);
-        expect_size(nodes.shape(0), 4 * branch.shape(0), "nodes must have four numbers for each node");
+        const SplitArrays own(splits);
         nb::gil_scoped_release release;
-        const SplitView view{reinterpret_cast<const WalkNode*>(nodes.data()), branch.data(), side_ptr.data(),
-                             sides.data(), n_values};
-        reach_nodes(columns, view, n_rows, n_threads, out.data());
+        reach_nodes(columns, own.view(n_values), n_rows, n_threads, out.data());
       },
       "columns"_a, "n_values"_a, "splits"_a, "n_threads"_a, "out"_a.noconvert());
   m.def(
       "spread_rows",
       [](const std::vector<AnyColumn>& codes, const std::vector<uint32_t>& n_values, const nb::tuple& splits,
-         const std::vector<uint32_t>& n_known, In<double> total, size_t n_rows) {
+         const nb::tuple& spreading, size_t n_rows, int n_threads) {
         const auto columns = columns_of(codes, n_values, n_rows);
-        const auto nodes = nb::cast<In<int32_t>>(splits[0]), branch = nb::cast<In<int32_t>>(splits[1]);
-        const auto side_ptr = nb::cast<In<int64_t>>(splits[2]);
-        const auto sides = nb::cast<In<int32_t>>(splits[3]);
-        expect_size(nodes.shape(0), 4 * branch.shape(0), "nodes must have four numbers for each node");
-        expect_size(total.shape(0), branch.shape(0), "one total per node is needed");
-        expect_size(n_known.size(), columns.size(), "one n_known per column is needed");
+        const SplitArrays own(splits);
+        const SpreadingArrays ways(spreading, columns.size(), own);
         SpreadRows out;
         {
           nb::gil_scoped_release release;
-          const SplitView view{reinterpret_cast<const WalkNode*>(nodes.data()), branch.data(), side_ptr.data(),
-                               sides.data(), n_values};
-          out = spread_rows(columns, view, n_known, total.data(), n_rows);
+          out = spread_rows(columns, own.view(n_values), ways.view(), n_rows, n_threads);
         }
         return nb::make_tuple(to_numpy(std::move(out.row_ptr)), to_numpy(std::move(out.node)),
                               to_numpy(std::move(out.share)));
       },
-      "columns"_a, "n_values"_a, "splits"_a, "n_known"_a, "total"_a, "n_rows"_a);
+      "columns"_a, "n_values"_a, "splits"_a, "spreading"_a, "n_rows"_a, "n_threads"_a);
+  m.def(
+      "spread_proba",
+      [](const std::vector<AnyColumn>& codes, const std::vector<uint32_t>& n_values, const nb::tuple& splits,
+         const nb::tuple& spreading, In<double> proba, size_t n_rows, int n_threads, Array<double> out) {
+        const auto columns = columns_of(codes, n_values, n_rows);
+        const SplitArrays own(splits);
+        const SpreadingArrays ways(spreading, columns.size(), own);
+        const size_t arity = proba.shape(0) / own.branch.shape(0);
+        expect_size(proba.shape(0), own.branch.shape(0) * arity, "proba must be nodes x values");
+        expect_size(out.shape(0), n_rows * arity, "out must be rows x values");
+        nb::gil_scoped_release release;
+        spread_proba(columns, own.view(n_values), ways.view(), proba.data(), arity, n_rows, n_threads, out.data());
+      },
+      "columns"_a, "n_values"_a, "splits"_a, "spreading"_a, "proba"_a, "n_rows"_a, "n_threads"_a, "out"_a.noconvert());
   m.def(
       "node_proba",
       [](const nb::tuple& tree, In<double> cell_proba, In<double> absent, const std::optional<In<double>>& base,

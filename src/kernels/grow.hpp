@@ -31,6 +31,7 @@ struct GrowOptions {
   uint32_t max_features;  // attributes that a node looks at, drawn at random; all of them from their number up
   uint64_t seed;
   bool subsets;  // categories are split in two sets, instead of a branch for each
+  bool soft;     // of numbers the likely thresholds are listed too
   int n_threads;
 };
 
@@ -38,7 +39,8 @@ struct GrowOptions {
 // between which the threshold lies (rows of codes <= low go to branch 0, of codes > high to branch 1, none is between;
 // missing to branch 2), -1 for a category; the branch that leads to it (of a category the code), and its class counts.
 // A category that is split in two sets has kSubset for low and high, and for each code that the node met, ascending,
-// 2 * code + the branch that it takes: sides[side_ptr[node]] up to sides[side_ptr[node + 1]].
+// 2 * code + the branch that it takes: sides[side_ptr[node]] up to sides[side_ptr[node + 1]]. There a number has its
+// likely_thresholds, if they were asked for and differ.
 struct GrownTree {
   std::vector<int32_t> parent, branch, column, low, high;
   std::vector<int64_t> level_ptr, cell_ptr;

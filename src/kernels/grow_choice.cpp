@@ -1,5 +1,7 @@
 #include "grow_choice.hpp"
 
+#include "grow_threshold.hpp"
+
 namespace countwise {
 namespace {
 
@@ -17,6 +19,7 @@ void entries_of(const double* table, uint32_t arity, const std::vector<uint32_t>
 template <class Score, class Count>
 void choose(const CountedNodes& nodes, const ChoiceOptions& options, const ChosenSplits& out) {
   const Score score(nodes.total, 0);
+  const EntropyScore<Count> evidence(nodes.total, 0);
   parallel_for(nodes.n_nodes, options.n_threads, [&](size_t node) {
     ColumnScratch<Count> scratch;
     std::vector<double> sums(nodes.n_classes, 0.0);  // by any column: all have all rows
@@ -38,16 +41,24 @@ void choose(const CountedNodes& nodes, const ChoiceOptions& options, const Chose
     rows.class_counts = counts.data();
     const double cost = score.cost(terms, rows.total);
     std::vector<ColumnSplit> found(nodes.tables.size());
-    for (size_t c = 0; c < found.size(); ++c) {
+    const auto list = [&](size_t c) {
       const size_t size = static_cast<size_t>(nodes.arity[c]) * nodes.n_classes;
       entries_of(nodes.tables[c] + node * size, nodes.arity[c], classes, nodes.n_classes, scratch);
+    };
+    for (size_t c = 0; c < found.size(); ++c) {
+      list(c);
       found[c] = column_split(score, rows, cost, nodes.n_values[c], options.min_leaf, options.subsets, scratch);
     }
     const int best = best_column(found, options.criterion, static_cast<double>(rows.total));
     out.column[node] = best;
     out.low[node] = best < 0 ? -1 : found[best].low;
     out.high[node] = best < 0 ? -1 : found[best].high;
-    if (best >= 0) out.sides[node] = std::move(found[best].sides);
+    if (best < 0) return;
+    out.sides[node] = std::move(found[best].sides);
+    if (!options.soft || nodes.n_values[best] == 0) return;
+    list(static_cast<size_t>(best));
+    out.sides[node] = likely_thresholds(evidence, rows.n_classes, nodes.n_values[best], options.min_leaf,
+                                        found[best].low, scratch.entries);
   });
 }
 

@@ -23,7 +23,7 @@ struct CountedNodes {
 struct ChoiceOptions {
   GrowCriterion criterion;
   double min_leaf;
-  bool subsets;  // see GrowOptions
+  bool subsets, soft;  // see GrowOptions
   int n_threads;
 };
 

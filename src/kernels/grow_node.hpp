@@ -39,10 +39,11 @@ class Branching {
   Branching(const GrowRows& table, int32_t column, int32_t low, const std::vector<int32_t>& sides)
       : n_values_(table.n_values[column]),
         low_(static_cast<uint32_t>(low)),
-        side_(sides.empty() ? 0 : table.columns[column].arity),
         n_branches_(n_values_       ? 3
                     : sides.empty() ? table.columns[column].arity
                                     : 2) {
+    if (n_values_ || sides.empty()) return;
+    side_.resize(table.columns[column].arity);
     for (const int32_t side : sides) side_[side >> 1] = side & 1;
   }
 

@@ -54,36 +54,112 @@ void reach_nodes(const std::vector<Column>& columns, const SplitView& splits, si
   });
 }
 
-SpreadRows spread_rows(const std::vector<Column>& columns, const SplitView& splits,
-                       const std::vector<uint32_t>& n_known, const double* total, size_t n_rows) {
+namespace {
+
+// Calls leave(node, share) for each node that the row ends in, from the first branch to the last.
+class Spreader {
+ public:
+  Spreader(const std::vector<Column>& columns, const SplitView& splits, const Spreading& spreading)
+      : columns_(columns), splits_(splits), spreading_(spreading) {}
+
+  template <class Leave>
+  void walk(size_t row, Leave&& leave) {
+    waiting_.assign(1, {0, 1.0});
+    while (!waiting_.empty()) {
+      auto [at, share] = waiting_.back();
+      waiting_.pop_back();
+      int32_t next = step(row, at, share);
+      while (next >= 0 && next != at) {
+        at = next;
+        next = step(row, at, share);
+      }
+      if (next == at) leave(at, share);
+    }
+  }
+
+ private:
+  // The next node of a row; the node itself where the row ends; -1 where all its branches wait. `share` becomes what
+  // goes on.
+  CW_INLINE int32_t step(size_t row, int32_t at, double& share) {
+    const WalkNode& node = splits_.nodes[at];
+    if (node.column < 0) return at;
+    const uint32_t code = code_at(columns_[node.column], row);
+    if (!spreading_.n_known.empty() && code >= spreading_.n_known[node.column]) {
+      all_branches(node, share);
+      return -1;
+    }
+    // Both sides are there unless rows that were counted later left one of them empty.
+    if (spreading_.soft && node.threshold >= 0 && node.n_children >= 2 && code < splits_.n_values[node.column]) {
+      const int32_t *begin = splits_.sides + splits_.side_ptr[at], *end = splits_.sides + splits_.side_ptr[at + 1];
+      if (begin != end) return by_thresholds(node, static_cast<int32_t>(code), begin, end, share);
+    }
+    return next_node(splits_, at, code);
+  }
+
+  CW_INLINE int32_t by_thresholds(const WalkNode& node, int32_t code, const int32_t* begin, const int32_t* end,
+                                  double& share) {
+    const auto n_below = static_cast<double>(std::lower_bound(begin, end, code) - begin);
+    const double above = share * n_below / static_cast<double>(end - begin), below = share - above;
+    if (std::min(above, below) < kLeastShare) return node.first_child + (above > below);
+    waiting_.push_back({node.first_child + 1, above});
+    share = below;
+    return node.first_child;
+  }
+
+  void all_branches(const WalkNode& node, double share) {
+    double sum = 0;
+    const int32_t end = node.first_child + std::abs(node.n_children);
+    for (int32_t child = node.first_child; child < end; ++child) sum += spreading_.total[child];
+    for (int32_t child = end - 1; child >= node.first_child; --child)
+      waiting_.push_back({child, share * spreading_.total[child] / sum});
+  }
+
+  const std::vector<Column>& columns_;
+  const SplitView& splits_;
+  const Spreading& spreading_;
+  std::vector<std::pair<int32_t, double>> waiting_;
+};
+
+}  // namespace
+
+SpreadRows spread_rows(const std::vector<Column>& columns, const SplitView& splits, const Spreading& spreading,
+                       size_t n_rows, int n_threads) {
+  std::vector<SpreadRows> parts((n_rows + kRowsPerTask - 1) / kRowsPerTask);
+  parallel_for(parts.size(), n_threads, [&](size_t task) {
+    Spreader spreader(columns, splits, spreading);
+    SpreadRows& own = parts[task];
+    for (size_t row = task * kRowsPerTask; row < std::min(n_rows, (task + 1) * kRowsPerTask); ++row) {
+      spreader.walk(row, [&](int32_t node, double share) {
+        own.node.push_back(node);
+        own.share.push_back(share);
+      });
+      own.row_ptr.push_back(static_cast<int64_t>(own.node.size()));
+    }
+  });
   SpreadRows out;
   out.row_ptr.push_back(0);
-  std::vector<std::pair<int32_t, double>> waiting;
-  for (size_t row = 0; row < n_rows; ++row) {
-    waiting.assign(1, {0, 1.0});
-    while (!waiting.empty()) {
-      const auto [at, share] = waiting.back();
-      waiting.pop_back();
-      const WalkNode& node = splits.nodes[at];
-      const uint32_t code = node.column < 0 ? 0 : code_at(columns[node.column], row);
-      const bool all = node.column >= 0 && code >= n_known[node.column];
-      const int32_t next = node.column < 0 || all ? at : next_node(splits, at, code);
-      if (all) {
-        double sum = 0;
-        const int32_t end = node.first_child + std::abs(node.n_children);
-        for (int32_t child = node.first_child; child < end; ++child) sum += total[child];
-        for (int32_t child = end - 1; child >= node.first_child; --child)
-          waiting.push_back({child, share * total[child] / sum});
-      } else if (next != at) {
-        waiting.push_back({next, share});
-      } else {
-        out.node.push_back(at);
-        out.share.push_back(share);
-      }
-    }
-    out.row_ptr.push_back(static_cast<int64_t>(out.node.size()));
+  for (const SpreadRows& part : parts) {
+    const int64_t before = out.row_ptr.back();
+    for (const int64_t end : part.row_ptr) out.row_ptr.push_back(before + end);
+    out.node.insert(out.node.end(), part.node.begin(), part.node.end());
+    out.share.insert(out.share.end(), part.share.begin(), part.share.end());
   }
   return out;
+}
+
+void spread_proba(const std::vector<Column>& columns, const SplitView& splits, const Spreading& spreading,
+                  const double* proba, size_t n_values, size_t n_rows, int n_threads, double* out) {
+  parallel_for((n_rows + kRowsPerTask - 1) / kRowsPerTask, n_threads, [&](size_t task) {
+    Spreader spreader(columns, splits, spreading);
+    for (size_t row = task * kRowsPerTask; row < std::min(n_rows, (task + 1) * kRowsPerTask); ++row) {
+      double* own = out + row * n_values;
+      std::fill(own, own + n_values, 0.0);
+      spreader.walk(row, [&](int32_t node, double share) {
+        const double* p = proba + static_cast<size_t>(node) * n_values;
+        for (size_t v = 0; v < n_values; ++v) own[v] += share * p[v];
+      });
+    }
+  });
 }
 
 void node_proba(const CountTreeView& tree, const SmoothedView& smoothed, const int32_t* nodes, size_t n_nodes,

@@ -16,7 +16,7 @@ struct WalkNode {
 struct SplitView {
   const WalkNode* nodes;
   const int32_t* branch;    // of every node: see GrownTree
-  const int64_t* side_ptr;  // the same; not read where no node has kSubset
+  const int64_t* side_ptr;  // the same, but of a number one code for each threshold: up to it branch 0
   const int32_t* sides;
   const std::vector<uint32_t>& n_values;  // of each column: see GrowRows
 };
@@ -25,15 +25,29 @@ struct SplitView {
 void reach_nodes(const std::vector<Column>& columns, const SplitView& splits, size_t n_rows, int n_threads,
                  int32_t* out);
 
-// The nodes of each row and its shares in them, row_ptr[row] .. row_ptr[row + 1]: where a code is not below
-// n_known of its column, a row takes all branches, in proportion to `total` of their nodes.
+// When a row takes several branches. Where its code is not below n_known of the column (unless that is empty) it takes
+// all of them, in proportion to `total` of their nodes. With `soft`, and a number whose node has likely thresholds in
+// its sides, it takes both branches, in proportion to the thresholds below and above its code; a share that would
+// come to less than kLeastShare goes with the greater one, so that a row has some hundred nodes at most.
+struct Spreading {
+  const std::vector<uint32_t>& n_known;
+  const double* total;
+  bool soft;
+};
+constexpr double kLeastShare = 1.0 / 256;
+
+// The nodes of each row and its shares in them, row_ptr[row] .. row_ptr[row + 1].
 struct SpreadRows {
   std::vector<int64_t> row_ptr;
   std::vector<int32_t> node;
   std::vector<double> share;
 };
-SpreadRows spread_rows(const std::vector<Column>& columns, const SplitView& splits,
-                       const std::vector<uint32_t>& n_known, const double* total, size_t n_rows);
+SpreadRows spread_rows(const std::vector<Column>& columns, const SplitView& splits, const Spreading& spreading,
+                       size_t n_rows, int n_threads);
+
+// out[row * n_values + value] = the mean of proba[node * n_values + value] over the nodes of a row, by its shares.
+void spread_proba(const std::vector<Column>& columns, const SplitView& splits, const Spreading& spreading,
+                  const double* proba, size_t n_values, size_t n_rows, int n_threads, double* out);
 
 // What a smoother says of the values at every node; see smooth/base.py. `base` may be null: even.
 struct SmoothedView {

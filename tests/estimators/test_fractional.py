@@ -5,45 +5,13 @@ import pytest
 
 import countwise as cw
 from countwise.errors import DataError, MemoryLimitError
-from oracle.grown import NEW, X, Y, assert_same
+from oracle.grown import NEW, X, Y, assert_same, shares_of
 
 GAPS = X.assign(age=X["age"].where(np.arange(len(X)) % 7 > 0))
 
 
 def model(**params):
     return cw.ProbabilityTreeClassifier(missing="fractional", **params)
-
-
-def mixture(fitted, row):
-    """Nodes of a row and its shares in them, by the values themselves."""
-    splits, total = fitted.splits_, fitted.tree_.total
-    ends, waiting = {}, [(0, 1.0)]
-    while waiting:
-        node, share = waiting.pop()
-        children = np.flatnonzero(splits.parent == node)
-        if len(children) == 0:
-            ends[node] = share
-            continue
-        column = fitted.codec_.columns[splits.column[node]]
-        value = row[column.name]
-        gap = value is None or value != value
-        if splits.threshold[node] >= 0:
-            branch = int(value > column.cuts[splits.threshold[node]])
-        else:
-            known = column.categories.to_pylist()
-            gap = gap or value not in known
-            branch = -1 if gap else known.index(value)
-            if splits.threshold[node] == -2:
-                own = splits.sides[splits.side_ptr[node] : splits.side_ptr[node + 1]]
-                branch = {s >> 1: s & 1 for s in own.tolist()}.get(branch, -1)
-        if gap:
-            waiting += [(child, share * total[child] / total[children].sum()) for child in children]
-            continue
-        to = [child for child in children if splits.branch[child] == branch]
-        waiting += [(child, share) for child in to]
-        if not to:
-            ends[node] = share
-    return ends
 
 
 @pytest.mark.parametrize("params", [{}, {"category_splits": "binary"}, {"curtail": 20}], ids=repr)
@@ -57,7 +25,7 @@ def test_predictions_are_means_over_nodes(params):
                 answer[node] = fitted.splits_.parent[answer[node]]
     several = 0
     for row, found in zip(NEW.to_dict("records"), fitted.predict_proba(NEW), strict=True):
-        ends = mixture(fitted, row)
+        ends = shares_of(fitted, row)
         several += len(ends) > 2
         assert sum(ends.values()) == pytest.approx(1)
         np.testing.assert_allclose(found, sum(w * nodes[answer[n]] for n, w in ends.items()), rtol=1e-10)
@@ -68,7 +36,7 @@ def test_counts_are_of_the_shares():
     fitted = model().fit(GAPS, Y)
     tree, counts = fitted.tree_, np.zeros((fitted.tree_.n_nodes, 3))
     for row, label in zip(GAPS.to_dict("records"), Y, strict=True):
-        for node, share in mixture(fitted, row).items():
+        for node, share in shares_of(fitted, row).items():
             at = node
             while at >= 0:
                 counts[at, list(fitted.classes_).index(label)] += share

@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from math import log2
+from math import exp, log, log2
 
 import numpy as np
 
@@ -46,6 +46,30 @@ def gain_of(rows, branches, y, w, criterion):
 
 def enough(branches, w, min_leaf):
     return sum(sum(w[r] for r in own) >= min_leaf * (1 - SAME) for own in branches.values()) >= 2
+
+
+def likely_thresholds(rows, codes, n_values, y, w, min_leaf, chosen):
+    """(low, high) of 16 thresholds, equally likely by the classes on both sides and near the chosen one.
+
+    Half of the log-likelihood by the frequencies of each side; before, the odds fall by e with every fifth of the rows
+    in between. Nothing where they are all the same.
+    """
+    rows = [r for r in rows if codes[r] < n_values]
+    present = sorted({int(codes[r]) for r in rows})
+    weight = sum(w[r] for r in rows)
+    found = []
+    for low, above in itertools.pairwise(present):
+        branches = split_by(rows, codes, n_values, low)
+        sides = [weigh(own, y, w) for own in branches.values()]
+        if min(sum(side.values()) for side in sides) < min_leaf * (1 - SAME):
+            continue
+        evidence = sum(n * log(n / sum(side.values())) for side in sides for n in side.values())
+        between = [r for r in rows if min(low, chosen) < codes[r] <= max(low, chosen)]
+        found.append((low, above - 1, evidence / 2 - sum(w[r] for r in between) / (weight / 5)))
+    top = max(score for _, _, score in found)
+    mass = np.cumsum([exp(score - top) for _, _, score in found])
+    likely = [found[int(np.searchsorted(mass, mass[-1] * (q + 0.5) / 16))][:2] for q in range(16)]
+    return likely if likely[0] != likely[-1] else []
 
 
 def candidate_sides(rows, codes, y, w):
@@ -160,8 +184,12 @@ def best_split(rows, columns, n_values, y, w, criterion, min_leaf, binary=False,
     )
 
 
-def grow(columns, n_values, y, w, criterion="gain_ratio", min_leaf=2, max_depth=None, binary=False, n_known=None):
-    """Nodes in level order: (parent, branch, column, low, high, class counts, sides of the codes).
+def grow(
+    columns, n_values, y, w, criterion="gain_ratio", min_leaf=2, max_depth=None, binary=False, n_known=None, soft=False
+):
+    """Nodes in level order: (parent, branch, column, low, high, class counts, sides).
+
+    Sides are those of the codes of two sets; with ``soft`` the likely thresholds of numbers, low and high of each.
 
     With ``n_known``, rows of greater codes take all branches, with shares of their weight.
     """
@@ -176,7 +204,11 @@ def grow(columns, n_values, y, w, criterion="gain_ratio", min_leaf=2, max_depth=
             if len(counts) > 1 and (max_depth is None or depth < max_depth):
                 split = best_split(rows, columns, n_values, y, w, criterion, min_leaf, binary, n_known)
             column, low, high, sides = split or (-1, -1, -1, None)
-            nodes.append((parent, branch, column, low, high, dict(sorted(counts.items())), sides or {}))
+            own_sides = [2 * code + side for code, side in sorted((sides or {}).items())]
+            if soft and split and n_values[column]:
+                likely = likely_thresholds(rows, columns[column], n_values[column], y, w, min_leaf, low)
+                own_sides = [code for pair in likely for code in pair]
+            nodes.append((parent, branch, column, low, high, dict(sorted(counts.items())), own_sides))
             if split:
                 codes = columns[column]
                 gaps = [r for r in rows if n_known is not None and codes[r] >= n_known[column]]

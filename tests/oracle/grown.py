@@ -44,6 +44,44 @@ def way_of(model, row):
     return way
 
 
+def shares_of(model, row):
+    """Nodes of a row and its shares in them, by the values themselves."""
+    splits, total = model.splits_, model.tree_.total
+    ends, waiting = {}, [(0, 1.0)]
+    while waiting:
+        node, share = waiting.pop()
+        children = np.flatnonzero(splits.parent == node)
+        if len(children) == 0:
+            ends[node] = share
+            continue
+        column = model.codec_.columns[splits.column[node]]
+        value = row[column.name]
+        gap = value is None or value != value
+        own = splits.sides_at(node).tolist()
+        if splits.threshold[node] >= 0:
+            branch = 2 if gap else int(value > column.cuts[splits.threshold[node]])
+        else:
+            known = column.categories.to_pylist()
+            branch = len(known) if gap else known.index(value) if value in known else -1
+            gap = gap or branch == -1
+            if splits.threshold[node] == -2:
+                branch = {s >> 1: s & 1 for s in own}.get(branch, -1)
+        if gap and model.missing == "fractional":
+            waiting += [(child, share * total[child] / total[children].sum()) for child in children]
+            continue
+        if splits.threshold[node] >= 0 and own and not gap and splits.branch[children[:2]].tolist() == [0, 1]:
+            above = share * sum(value > column.cuts[cut] for cut in own) / 16
+            if min(above, share - above) >= 1 / 256:
+                waiting += [(children[0], share - above), (children[1], above)]
+                continue
+            branch = int(above > share - above)
+        to = [child for child in children if splits.branch[child] == branch]
+        waiting += [(child, share) for child in to]
+        if not to:
+            ends[node] = share
+    return ends
+
+
 def assert_same(a, b):
     assert a.codec_.same_as(b.codec_)
     assert np.array_equal(a.class_counts_, b.class_counts_)

@@ -39,17 +39,18 @@ def kernel(
     threads=1,
     binary=False,
     known=None,
+    soft=False,
 ):
     columns, arity, n_values, y = data
     n_classes = int(y.max()) + 1
-    options = (CRITERIA[criterion], min_leaf, max_depth, features, seed, binary)
+    options = (CRITERIA[criterion], min_leaf, max_depth, features, seed, binary, soft)
     known = known or []
     return _kernels.grow_tree(columns, arity, n_values, y, n_classes, weights, known, options, threads)
 
 
 def nodes_of(arrays):
     parent, branch, column, low, high, _, cell_ptr, value, count, side_ptr, sides = arrays
-    own_sides = [{s >> 1: s & 1 for s in sides[a:b].tolist()} for a, b in itertools.pairwise(side_ptr)]
+    own_sides = [sides[a:b].tolist() for a, b in itertools.pairwise(side_ptr)]
     cells = [dict(zip(value[a:b].tolist(), count[a:b].tolist(), strict=True)) for a, b in itertools.pairwise(cell_ptr)]
     return list(zip(*(a.tolist() for a in (parent, branch, column, low, high)), cells, own_sides, strict=True))
 
@@ -113,7 +114,7 @@ def test_of_two_classes_no_other_two_sets_are_better(criterion, seed):
     rows, ones = range(90), np.ones(90)
     best = c45.best_subset(rows, codes, y, ones, criterion, 2, c45.all_sides(rows, codes))
     root = nodes_of(kernel(([codes], [8], [0], y), criterion, max_depth=1, binary=True))[0]
-    branches = c45.split_by(rows, codes, 0, None, root[6])
+    branches = c45.split_by(rows, codes, 0, None, {s >> 1: s & 1 for s in root[6]})
     assert c45.gain_of(rows, branches, y, ones, criterion) == pytest.approx(best[0], abs=1e-9)
 
 
@@ -126,6 +127,36 @@ def test_two_sets_do_not_depend_on_order_or_threads():
                   kernel(data, threads=3, binary=True)):  # fmt: skip
         for a, b in zip(one, other, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_known", [None, [2, 4, 6, 300, 12, 70000]])
+def test_likely_thresholds_agree_with_the_oracle(criterion, weighted, n_known):
+    columns, _, n_values, y = data = table(5, n_rows=150)
+    weights = np.random.default_rng(2).gamma(2.0, 0.7, len(y)) if weighted else None
+    w = np.ones(len(y)) if weights is None else weights
+    expected = c45.grow(columns, n_values, y, w, criterion, n_known=n_known, soft=True)
+    assert sum(len(node[6]) == 32 for node in expected) > 3
+    assert any(node[3] >= 0 and not node[6] for node in expected)  # some are sharp
+    found = kernel(data, criterion, weights, known=n_known, soft=True)
+    same_nodes(nodes_of(found), expected)
+    for a, b in zip(kernel(data, criterion, weights, known=n_known)[:9], found, strict=False):
+        np.testing.assert_array_equal(a, b)  # nothing else changes
+
+
+def test_a_threshold_is_likely_where_the_classes_change():
+    """Ten rows of each class, apart: any threshold but the one between them is 2^-4 as likely, or less, half of that
+    counts, and distance does the rest. With one row of the other class beside it, both of its sides are likely.
+    """
+    y = np.repeat([0, 1], 10).astype(np.uint8)
+    codes = np.arange(20, dtype=np.uint8)
+    assert nodes_of(kernel(([codes], [20], [20], y), soft=True))[0][2:5] == (0, 9, 9)
+    assert nodes_of(kernel(([codes], [20], [20], y), soft=True))[0][6][16] == 9
+    y[11] = 0
+    likely = nodes_of(kernel(([codes], [20], [20], y), soft=True))[0][6][::2]
+    assert {9, 11} <= set(likely)
+    assert likely == sorted(likely)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

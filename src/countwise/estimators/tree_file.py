@@ -13,7 +13,7 @@ from countwise.dtypes import AnyArray
 from countwise.estimators.file_parts import require, smoothed_in, within
 from countwise.smooth import Smoothed, Smoother
 from countwise.tree.count_tree import CountTree
-from countwise.tree.splits import MISSING, SUBSET, SplitTable, SplitTree, levels_of
+from countwise.tree.splits import MISSING, N_LIKELY, SUBSET, SplitTable, SplitTree, levels_of
 
 COUNT_TYPES = {"cell_ptr": np.int64, "cell_value": np.int32, "cell_count": np.float64}
 SPLIT_TYPES = {"parent": np.int32, "branch": np.int32, "column": np.int32, "threshold": np.int32}
@@ -98,7 +98,7 @@ def _check_splits(splits: SplitTable, columns: Sequence[ColumnCodec]) -> None:
 
 
 def _sides(n_nodes: int, prefix: str, arrays: dict[str, AnyArray]) -> dict[str, AnyArray]:
-    """The codes of categories in two sets, which few trees have."""
+    """The codes of categories in two sets, and soft thresholds; other trees have none."""
     if f"{prefix}side_ptr" not in arrays:
         return {}
     side_ptr, sides = arrays[f"{prefix}side_ptr"], arrays[f"{prefix}sides"]
@@ -109,17 +109,20 @@ def _sides(n_nodes: int, prefix: str, arrays: dict[str, AnyArray]) -> dict[str, 
 
 
 def _check_sides(splits: SplitTable, columns: Sequence[ColumnCodec]) -> None:
-    """A category in two sets names codes of its column, each once, ascending; no other node names any."""
-    in_sets = splits.threshold == SUBSET
+    """A category in two sets names codes of its column, each once; a soft threshold its cuts. Both ascend."""
+    in_sets, of_number = splits.threshold == SUBSET, splits.threshold >= 0
     if splits.side_ptr is None:
         require(not bool(in_sets.any()), WRONG)
         return
     n_sides = np.diff(splits.side_ptr)
-    require(bool(((n_sides > 0) == in_sets).all()), WRONG)
+    require(bool((n_sides[in_sets] > 0).all()) and bool(np.isin(n_sides[of_number], (0, N_LIKELY)).all()), WRONG)
+    require(bool((n_sides[~in_sets & ~of_number] == 0).all()), WRONG)
     node = np.repeat(np.arange(splits.n_nodes), n_sides)
-    code = splits.sides >> 1
-    require(bool(((code >= 0) & (code < np.array([c.arity for c in columns])[splits.column[node]])).all()), WRONG)
-    require(bool((np.diff(code)[np.diff(node) == 0] > 0).all()), WRONG)
+    code = np.where(in_sets[node], splits.sides >> 1, splits.sides)
+    n_codes = np.array([len(c.cuts) if isinstance(c, NumberCodec) else c.arity for c in columns])[splits.column[node]]
+    require(bool(((code >= 0) & (code < n_codes)).all()), WRONG)
+    step, same = np.diff(code), np.diff(node) == 0
+    require(bool((step[same] >= np.where(in_sets[node[1:]], 1, 0)[same]).all()), WRONG)
 
 
 def _check_counts(tree: CountTree) -> None:

@@ -97,7 +97,7 @@ def rules(model: TreeClassifier, tree: int = 0) -> pa.Table:
 
 
 def condition(codec: Codec, splits: SplitTable, node: int) -> str:
-    """What a row has to fulfil to come from a node's parent to it."""
+    """What a row has to fulfil to come from a node's parent to it; of a soft threshold also where it may lie."""
     above, branch = int(splits.parent[node]), int(splits.branch[node])
     column = codec.columns[int(splits.column[above])]
     if not isinstance(column, NumberCodec):
@@ -107,7 +107,10 @@ def condition(codec: Codec, splits: SplitTable, node: int) -> str:
         return f"{column.name} in {{{', '.join(column.labels[int(code)] for code in codes)}}}"
     if branch == MISSING:
         return f"{column.name} = (missing)"
-    return f"{column.name} {'>' if branch else '<='} {column.edges[int(splits.threshold[above])]}"
+    likely = splits.sides_at(above)
+    # Of sixteen equally likely thresholds: seven eighths are in this range.
+    between = f" ({column.edges[int(likely[1])]} to {column.edges[int(likely[-2])]})" if len(likely) else ""
+    return f"{column.name} {'>' if branch else '<='} {column.edges[int(splits.threshold[above])]}{between}"
 
 
 def tree_of(model: TreeClassifier, tree: int) -> tuple[Any, FloatArray]:

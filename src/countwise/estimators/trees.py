@@ -25,9 +25,9 @@ from countwise.infer.trees import TreeMean
 from countwise.parallel import n_threads, thread_map
 from countwise.progress import progress_bar
 from countwise.smooth import Smoothed, Smoother
-from countwise.tree.grow import CATEGORY_SPLITS, CRITERIA, MISSING_VALUES, GrowthRules, only_used_cuts
+from countwise.tree.grow import CATEGORY_SPLITS, CRITERIA, MISSING_VALUES, THRESHOLDS, GrowthRules, only_used_cuts
 from countwise.tree.growth import Growth
-from countwise.tree.splits import SplitTree, added, counted, known_values, number_values
+from countwise.tree.splits import SplitTree, Spreading, added, counted, known_values, number_values
 
 
 class TreeClassifier(CountClassifier):
@@ -49,6 +49,10 @@ class TreeClassifier(CountClassifier):
         A missing value is a value of its own, or its row takes all branches, each with a share of its weight in
         proportion to the rows whose value is known (C4.5), when trees are grown and when they predict; so does a row
         with a category that training has not met.
+    thresholds : {"sharp", "soft"}, default "sharp"
+        A number takes the branch on its side of the threshold; or, where the classes leave open at which value a
+        node should be split, it takes both, each with the probability that the threshold lies on that side of it.
+        Trees are grown and counted alike; only predictions differ.
     min_samples_leaf : float, default 2
         Rows (weight) that at least two branches of a split must have.
     max_depth : int or None
@@ -65,6 +69,7 @@ class TreeClassifier(CountClassifier):
         criterion: str = "gain_ratio",
         category_splits: str = "multiway",
         missing: str = "value",
+        thresholds: str = "sharp",
         min_samples_leaf: float = 2,
         max_depth: int | None = None,
         curtail: float = 0,
@@ -76,6 +81,7 @@ class TreeClassifier(CountClassifier):
         self.criterion = criterion
         self.category_splits = category_splits
         self.missing = missing
+        self.thresholds = thresholds
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
         self.curtail = curtail
@@ -93,7 +99,8 @@ class TreeClassifier(CountClassifier):
     def _check_params(self) -> None:
         if self.criterion not in CRITERIA:
             raise DataError(f"criterion={self.criterion!r} is not known; choose one of {', '.join(CRITERIA)}")
-        for name, known in (("category_splits", CATEGORY_SPLITS), ("missing", MISSING_VALUES)):
+        choices = {"category_splits": CATEGORY_SPLITS, "missing": MISSING_VALUES, "thresholds": THRESHOLDS}
+        for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise DataError(f"{name}={getattr(self, name)!r} is not known; choose one of {', '.join(known)}")
         least = self.min_samples_leaf
@@ -117,6 +124,7 @@ class TreeClassifier(CountClassifier):
             self.max_depth,
             category_splits=self.category_splits,
             missing=self.missing,
+            thresholds=self.thresholds,
         )
 
     def _learn(self, source: Source, labels: AnyArray | None, plan: Plan) -> None:
@@ -153,7 +161,7 @@ class TreeClassifier(CountClassifier):
             if not n_known:
                 nodes = tree.splits.apply(batch, n_values)
                 return added(tree, counted(tree.splits, nodes, batch.target, batch.weights, n_classes))
-            rows, nodes, share = tree.splits.spread(batch, n_values, n_known, tree.counts.total)
+            rows, nodes, share = tree.splits.spread(batch, n_values, Spreading(n_known, tree.counts.total, False))
             weights = share if batch.weights is None else share * batch.weights[rows]
             return added(tree, counted(tree.splits, nodes, batch.target[rows], weights, n_classes))
 

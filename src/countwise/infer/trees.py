@@ -17,7 +17,7 @@ from countwise.infer.interval import around
 from countwise.infer.path import path_integrals, spread_remainder
 from countwise.smooth import Smoothed
 from countwise.tree.count_tree import CountTree
-from countwise.tree.splits import SplitTree
+from countwise.tree.splits import SplitTree, Spreading
 
 TABLE_VALUES = 2**23  # nodes x classes of all trees that are written out once; beyond, those that a batch meets
 CHUNK_VALUES = 2**20  # rows x columns x classes of explanations at once
@@ -29,8 +29,8 @@ class TreeMean:
     """Compiled trees of one codec; P(y | x) is the mean of theirs. ``n_values`` as in :func:`number_values`.
 
     Nodes of a weight below ``least_rows`` do not answer: their nearest ancestor does that has it, or the root. With
-    ``n_known`` (:func:`known_values`) rows whose value is not known take all branches, and a tree's answer is the mean
-    over their nodes.
+    ``n_known`` (:func:`known_values`) rows whose value is not known take all branches, and rows near a soft threshold
+    both: a tree's answer is the mean over their nodes.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class TreeMean:
         n_known: Sequence[int] = (),
     ) -> None:
         self.trees, self.smoothed, self.n_values = list(trees), list(smoothed), list(n_values)
-        self.n_known = list(n_known)
+        self.spreading = [Spreading(list(n_known), tree.counts.total, tree.splits.soft) for tree in trees]
         self.answers = [_answers(tree.counts, least_rows) if least_rows > 0 else None for tree in trees]
         self.n_classes = trees[0].counts.arity
         self.tables = [
@@ -61,22 +61,41 @@ class TreeMean:
         nodes, answers = self.trees[t].splits.apply(batch, self.n_values, threads), self.answers[t]
         return nodes if answers is None else answers[nodes]
 
+    def _spreads(self, t: int) -> bool:
+        """Whether rows may be in several nodes of tree ``t``."""
+        return bool(self.spreading[t].n_known) or self.spreading[t].soft
+
     def shares(self, batch: CodedBatch, t: int, threads: int = 1) -> csr_array:
         """What part of each row is in each node that answers, rows x nodes."""
         tree, answers = self.trees[t], self.answers[t]
-        if not self.n_known:
+        if not self._spreads(t):
             rows, nodes = np.arange(batch.n_rows), tree.splits.apply(batch, self.n_values, threads)
             share: FloatArray = np.ones(batch.n_rows)
         else:
-            rows, nodes, share = tree.splits.spread(batch, self.n_values, self.n_known, tree.counts.total)
+            rows, nodes, share = tree.splits.spread(batch, self.n_values, self.spreading[t], threads)
         nodes = nodes if answers is None else answers[nodes]
         return csr_array((share, (rows, nodes)), shape=(batch.n_rows, tree.counts.n_nodes))
 
     def tree_proba(self, batch: CodedBatch, t: int, threads: int = 1) -> FloatArray:
         """P(y | x) of one tree, rows x classes."""
-        if not self.n_known:
+        if not self._spreads(t):
             return self.node_proba(t, self.apply(batch, t, threads), threads)
-        return self._mixed(self.shares(batch, t), lambda nodes: self.node_proba(t, nodes, threads))
+        table, splits = self.tables[t], self.trees[t].splits
+        if table is None:
+            return self._mixed(self.shares(batch, t, threads), lambda nodes: self.node_proba(t, nodes, threads))
+        answers = table if self.answers[t] is None else table[self.answers[t]]
+        out = np.empty((batch.n_rows, self.n_classes))
+        _kernels.spread_proba(
+            batch.codes,
+            self.n_values,
+            splits.kernel_arrays,
+            self.spreading[t],
+            answers.reshape(-1),
+            batch.n_rows,
+            threads,
+            out.reshape(-1),
+        )
+        return out
 
     @staticmethod
     def _mixed(shares: csr_array, of_nodes: Callable[[IntArray], FloatArray]) -> FloatArray:
@@ -146,7 +165,7 @@ class TreeMean:
 
     def _steps(self, batch: CodedBatch, t: int) -> FloatArray:
         """The steps along the paths of one tree, added up by column."""
-        if self.n_known:
+        if self._spreads(t):
             return self._shared_steps(batch, t)
         splits = self.trees[t].splits
         out = np.zeros((batch.n_rows, len(self.n_values), self.n_classes))

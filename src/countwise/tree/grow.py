@@ -11,13 +11,14 @@ import numpy as np
 from countwise import _kernels
 from countwise.data.codec import Codec, NumberCodec
 from countwise.data.coded import CodedBatch
-from countwise.dtypes import IntArray
+from countwise.dtypes import IntArray, OffsetArray
 from countwise.tree.count_tree import CountTree
 from countwise.tree.splits import SplitTable, SplitTree, known_values, number_values
 
 CRITERIA: Final = {"gain_ratio": 0, "entropy": 1, "gini": 2}
 CATEGORY_SPLITS: Final = ("multiway", "binary")
 MISSING_VALUES: Final = ("value", "fractional")
+THRESHOLDS: Final = ("sharp", "soft")
 NO_LIMIT: Final = 2**32 - 1
 MOST_DOUBLINGS: Final = 62  # more subsets of categories are as many as that
 
@@ -32,17 +33,23 @@ class GrowthRules:
     max_features: int | None = None  # attributes that a node looks at, drawn at random
     category_splits: str = "multiway"
     missing: str = "value"
+    thresholds: str = "sharp"
 
     @property
     def subsets(self) -> bool:
         """Whether categories are split in two sets."""
         return self.category_splits == "binary"
 
-    def options(self, seed: int) -> tuple[int, float, int, int, int, bool]:
+    @property
+    def soft(self) -> bool:
+        """Whether thresholds are."""
+        return self.thresholds == "soft"
+
+    def options(self, seed: int) -> tuple[int, float, int, int, int, bool, bool]:
         """As the kernel takes them."""
         depth = NO_LIMIT if self.max_depth is None else self.max_depth
         features = NO_LIMIT if self.max_features is None else self.max_features
-        return CRITERIA[self.criterion], float(self.min_samples_leaf), depth, features, seed, self.subsets
+        return CRITERIA[self.criterion], float(self.min_samples_leaf), depth, features, seed, self.subsets, self.soft
 
 
 def grow(batch: CodedBatch, codec: Codec, rules: GrowthRules, seed: int = 0, threads: int = 1) -> SplitTree:
@@ -70,6 +77,8 @@ def grow(batch: CodedBatch, codec: Codec, rules: GrowthRules, seed: int = 0, thr
     )
     choices = split_choices(codec, rules)
     tree = CountTree(parent, level_ptr, cell_ptr, cell_value, cell_count, n_classes, choices=choices)
+    if rules.soft:
+        side_ptr, sides = likely_cuts(codec, column, low, side_ptr, sides)
     own_sides = (side_ptr, sides) if len(sides) else (None, sides)
     return SplitTree(tree, SplitTable(parent, branch, column, middle_cuts(codec, column, low, high), *own_sides))
 
@@ -102,20 +111,38 @@ def middle_cuts(codec: Codec, column: IntArray, low: IntArray, high: IntArray) -
     return threshold
 
 
+def likely_cuts(
+    codec: Codec, column: IntArray, low: IntArray, side_ptr: OffsetArray, sides: IntArray
+) -> tuple[OffsetArray, IntArray]:
+    """Sides of nodes as the kernel lists them, with a cut in the place of each threshold's low and high code."""
+    n_sides = np.diff(side_ptr)
+    of_number = np.repeat(low >= 0, n_sides)
+    pairs = sides[of_number].reshape(-1, 2)
+    cuts = middle_cuts(codec, np.repeat(column, n_sides)[of_number][::2], pairs[:, 0], pairs[:, 1])
+    firsts = np.flatnonzero(of_number)[::2]
+    own = sides.copy()
+    own[firsts] = cuts
+    kept = ~of_number
+    kept[firsts] = True
+    n_kept = np.where(low >= 0, n_sides // 2, n_sides)
+    return np.concatenate([[0], np.cumsum(n_kept)]).astype(np.int64), own[kept]
+
+
 def only_used_cuts(codec: Codec, trees: Sequence[SplitTree]) -> tuple[Codec, list[SplitTree]]:
     """The codec with no more cut points than the splits need, and the trees in its codes."""
-    columns, tables = list(codec.columns), [tree.splits for tree in trees]
-    thresholds = [table.threshold.copy() for table in tables]
+    columns = list(codec.columns)
+    cuts = [(tree.splits.column, tree.splits.threshold.copy()) for tree in trees]
+    cuts += [(tree.splits.side_column, tree.splits.sides.copy()) for tree in trees]
     for i, own in enumerate(codec.columns):
         if not isinstance(own, NumberCodec) or own.n_bins == 0:
             continue
-        at = [np.flatnonzero(table.column == i) for table in tables]
-        used = np.unique(np.concatenate([table.threshold[nodes] for table, nodes in zip(tables, at, strict=True)]))
-        for threshold, nodes in zip(thresholds, at, strict=True):
-            threshold[nodes] = np.searchsorted(used, threshold[nodes])
+        at = [np.flatnonzero(column == i) for column, _ in cuts]
+        used = np.unique(np.concatenate([cut[places] for (_, cut), places in zip(cuts, at, strict=True)]))
+        for (_, cut), places in zip(cuts, at, strict=True):
+            cut[places] = np.searchsorted(used, cut[places])
         columns[i] = NumberCodec(own.name, own.cuts[used], len(used) + 1, own.has_missing, own.measure)
     narrow = [
-        SplitTree(tree.counts, replace(tree.splits, threshold=threshold))
-        for tree, threshold in zip(trees, thresholds, strict=True)
+        SplitTree(tree.counts, replace(tree.splits, threshold=threshold, sides=sides))
+        for tree, (_, threshold), (_, sides) in zip(trees, cuts[: len(trees)], cuts[len(trees) :], strict=True)
     ]
     return Codec(tuple(columns), codec.classes), narrow

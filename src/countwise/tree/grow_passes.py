@@ -19,7 +19,7 @@ from countwise.data.coded import CodedBatch, CodedData, joined
 from countwise.dtypes import AnyArray, FloatArray, IntArray, OffsetArray
 from countwise.errors import MemoryLimitError, size_text
 from countwise.tree.count_tree import CountTree
-from countwise.tree.grow import CRITERIA, GrowthRules, grow, middle_cuts, split_choices
+from countwise.tree.grow import CRITERIA, GrowthRules, grow, likely_cuts, middle_cuts, split_choices
 from countwise.tree.splits import MISSING, NO_SIDES, SUBSET, SplitTable, SplitTree, as_sides, levels_of, number_values
 
 
@@ -35,7 +35,7 @@ class Top:
     counts: list[FloatArray] = field(default_factory=list)  # of every class
     n_rows: list[float] = field(default_factory=list)
     depth: list[int] = field(default_factory=list)
-    sides: dict[int, IntArray] = field(default_factory=dict)  # of the categories in two sets
+    sides: dict[int, IntArray] = field(default_factory=dict)  # of the nodes that have any
 
     def append(self, parent: int, branch: int, counts: FloatArray, n_rows: float) -> int:
         """A leaf, for the time being."""
@@ -113,11 +113,13 @@ class Passes:
             top.counts[0] = tables[0].sum(axis=(0, 1))
         column, low, high = (np.empty(len(group), np.int32) for _ in range(3))
         criterion, least = CRITERIA[self.rules.criterion], float(self.rules.min_samples_leaf)
-        options = (criterion, least, self.rules.subsets, float(top.counts[0].sum()), whole, self.threads)
+        total = float(top.counts[0].sum())
+        options = (criterion, least, self.rules.subsets, self.rules.soft, total, whole, self.threads)
         n_values, flat = number_values(self.codec), [table.reshape(-1) for table in tables]
         side_ptr, sides = _kernels.choose_splits(
             flat, self.data.arity, n_values, self.n_classes, options, column, low, high
         )
+        side_ptr, sides = likely_cuts(self.codec, column, low, side_ptr, sides)
         below = []
         for slot, node in enumerate(group):
             chosen = int(column[slot])
@@ -128,8 +130,8 @@ class Passes:
             codes = np.arange(len(rows))
             number = n_values[chosen]
             branch = np.where(codes >= number, MISSING, codes > low[slot]) if number else codes
+            own_sides = top.sides[node] = sides[side_ptr[slot] : side_ptr[slot + 1]]
             if low[slot] == SUBSET:
-                own_sides = top.sides[node] = sides[side_ptr[slot] : side_ptr[slot + 1]]
                 branch[own_sides >> 1] = own_sides & 1
             for name in np.unique(branch[rows > 0]):
                 own = branch == name
@@ -182,10 +184,6 @@ class Passes:
         return found
 
 
-def _sides_at(splits: SplitTable, node: int) -> IntArray:
-    return NO_SIDES if splits.side_ptr is None else splits.sides[slice(*splits.side_ptr[node : node + 2])]
-
-
 def _joined(top: Top, subtrees: dict[int, SplitTree], codec: Codec, rules: GrowthRules) -> SplitTree:
     """The whole tree, in level order: the subtrees take the places of their roots."""
     own = top.splits()
@@ -197,7 +195,7 @@ def _joined(top: Top, subtrees: dict[int, SplitTree], codec: Codec, rules: Growt
     n_nodes, sides = own.n_nodes, top.all_sides()
     for root, tree in subtrees.items():
         splits, counts = tree.splits, tree.counts
-        below_sides = [_sides_at(splits, node) for node in range(splits.n_nodes)]
+        below_sides = [splits.sides_at(node) for node in range(splits.n_nodes)]
         sides[root] = below_sides[0]
         sides += below_sides[1:]
         parts["column"][0][root], parts["threshold"][0][root] = splits.column[0], splits.threshold[0]

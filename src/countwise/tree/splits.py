@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,21 @@ from countwise.tree.partition import cells_upwards, summed, tree_levels
 
 MISSING = 2  # the branch of a number; up to the threshold is 0, above it 1
 SUBSET = -2  # in the place of a threshold: a category in two sets
+N_LIKELY = 16  # thresholds that stand for a soft one; the kernel's kLikelyThresholds
 NO_SIDES = np.empty(0, np.int32)
+
+
+class Spreading(NamedTuple):
+    """When a row takes several branches, each with a share of it.
+
+    Values that are not known take all, in proportion to the weight of their nodes: codes not below ``n_known``
+    (:func:`known_values`) of their column, or none if that is empty. With ``soft`` a number takes both branches of a
+    soft threshold, by how many of its likely ones are below and above; shares of less than 1/256 are not made.
+    """
+
+    n_known: Sequence[int]
+    total: FloatArray
+    soft: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,18 +40,19 @@ class SplitTable:
     """The splits of a :class:`CountTree`, node by node.
 
     ``column[i]`` is the column that node i splits on, -1 in a leaf. A number has ``threshold[i] >= 0``: codes up to it
-    take branch 0, greater ones branch 1, and missing values, where the node met any, branch 2. A category has
+    take branch 0, greater ones branch 1, and missing values, where the node met any, branch 2. If the threshold is
+    soft, ``sides[side_ptr[i]:side_ptr[i + 1]]`` has ``N_LIKELY`` that are equally likely, ascending. A category has
     ``threshold[i] == -1`` and a branch for each code that the node met, *missing* among them; or it is split in two
-    sets, branches 0 and 1: then ``threshold[i] == SUBSET``, and ``sides[side_ptr[i]:side_ptr[i + 1]]`` has 2 x code +
-    branch of each code that the node met, ascending. ``branch[i]`` leads from a node's parent to it, ascending among
-    siblings. A row for which there is no branch stays where it is.
+    sets, branches 0 and 1: then ``threshold[i] == SUBSET``, and ``sides`` has 2 x code + branch of each code that the
+    node met, ascending. ``branch[i]`` leads from a node's parent to it, ascending among siblings. A row for which there
+    is no branch stays where it is.
     """
 
     parent: IntArray
     branch: IntArray
     column: IntArray
     threshold: IntArray
-    side_ptr: OffsetArray | None = None  # None: no node is split in two sets
+    side_ptr: OffsetArray | None = None  # None: no node has sides
     sides: IntArray = field(default_factory=lambda: NO_SIDES)
 
     @property
@@ -53,6 +69,16 @@ class SplitTable:
     def first_child(self) -> OffsetArray:
         """The children of node i are ``first_child[i]:first_child[i + 1]``: siblings are adjacent, in level order."""
         return np.searchsorted(self.parent, np.arange(self.n_nodes + 1), side="left").astype(np.int64)
+
+    @property
+    def side_column(self) -> IntArray:
+        """The column of each of ``sides``."""
+        return NO_SIDES if self.side_ptr is None else np.repeat(self.column, np.diff(self.side_ptr))
+
+    @cached_property
+    def soft(self) -> bool:
+        """Whether some threshold is."""
+        return self.side_ptr is not None and bool((np.diff(self.side_ptr)[self.threshold >= 0] > 0).any())
 
     @property
     def nbytes(self) -> int:
@@ -74,35 +100,39 @@ class SplitTable:
     def apply(self, batch: CodedBatch, n_values: Sequence[int], threads: int = 1) -> IntArray:
         """The deepest node that each row reaches; ``n_values`` as in :func:`number_values`."""
         out = np.empty(batch.n_rows, np.int32)
-        _kernels.reach_nodes(batch.codes, n_values, (self._walk, self.branch, *self._kernel_sides), threads, out)
+        _kernels.reach_nodes(batch.codes, n_values, self.kernel_arrays, threads, out)
         return out
 
     def spread(
-        self, batch: CodedBatch, n_values: Sequence[int], n_known: Sequence[int], total: FloatArray
+        self, batch: CodedBatch, n_values: Sequence[int], spreading: Spreading, threads: int = 1
     ) -> tuple[OffsetArray, IntArray, FloatArray]:
-        """Rows, nodes and shares: a row whose value is not known takes all branches, by the weight of their rows.
-
-        ``n_known`` as in :func:`known_values`. A category that its node has not met, but others have, stays there.
-        """
-        walk = (self._walk, self.branch, *self._kernel_sides)
-        row_ptr, node, share = _kernels.spread_rows(batch.codes, n_values, walk, n_known, total, batch.n_rows)
+        """Rows, nodes and shares. A category that its node has not met, but others have, stays there."""
+        row_ptr, node, share = _kernels.spread_rows(
+            batch.codes, n_values, self.kernel_arrays, spreading, batch.n_rows, threads
+        )
         return np.repeat(np.arange(batch.n_rows), np.diff(row_ptr)), node, share
+
+    def sides_at(self, node: int) -> IntArray:
+        """Those of one node."""
+        return NO_SIDES if self.side_ptr is None else self.sides[slice(*self.side_ptr[node : node + 2])]
 
     def codes_of(self, node: int) -> IntArray:
         """The codes of a category that lead from a node's parent to it."""
         above, branch = int(self.parent[node]), self.branch[node]
-        if self.threshold[above] != SUBSET or self.side_ptr is None:
+        if self.threshold[above] != SUBSET:
             return self.branch[node : node + 1]
-        own = self.sides[slice(*self.side_ptr[above : above + 2])]
+        own = self.sides_at(above)
         return own[(own & 1) == branch] >> 1
 
     @property
     def _arrays(self) -> tuple[AnyArray, ...]:
-        return self.parent, self.branch, self.column, self.threshold, *self._kernel_sides
+        return self.parent, self.branch, self.column, self.threshold, *self.kernel_arrays[2:]
 
-    @property
-    def _kernel_sides(self) -> tuple[OffsetArray, IntArray]:
-        return np.zeros(1, np.int64) if self.side_ptr is None else self.side_ptr, self.sides
+    @cached_property
+    def kernel_arrays(self) -> tuple[IntArray, IntArray, OffsetArray, IntArray]:
+        """The table as walks of the kernel take it."""
+        side_ptr = np.zeros(self.n_nodes + 1, np.int64) if self.side_ptr is None else self.side_ptr
+        return self._walk, self.branch, side_ptr, self.sides
 
     @cached_property
     def _walk(self) -> IntArray:

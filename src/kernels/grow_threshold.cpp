@@ -1,0 +1,69 @@
+#include "grow_threshold.hpp"
+
+namespace countwise {
+
+template <class Count>
+std::vector<int32_t> likely_thresholds(const EntropyScore<Count>& score, uint32_t n_classes, uint32_t n_values,
+                                       double min_leaf, int32_t chosen, const std::vector<CodeEntry<Count>>& entries) {
+  using Sum = typename EntropyScore<Count>::Sum;
+  struct Candidate {
+    int32_t low, high;
+    double n_below, mass;  // weight up to the threshold; mass is the cost at first
+  };
+  std::vector<Count> left(n_classes, Count{0}), right(n_classes, Count{0});
+  Count left_weight = 0, right_weight = 0;
+  size_t end = 0;
+  for (; end < entries.size() && entries[end].code < n_values; ++end) {
+    right[entries[end].cls] += entries[end].weight;
+    right_weight += entries[end].weight;
+  }
+  Sum left_terms = 0, right_terms = 0;
+  for (const Count count : right) right_terms += score.term(count);
+  std::vector<Candidate> candidates;
+  double least = 0, centre = 0;
+  for (size_t i = 0; i < end;) {
+    const uint32_t code = entries[i].code;
+    for (; i < end && entries[i].code == code; ++i) {
+      const Count w = entries[i].weight;
+      Count &l = left[entries[i].cls], &r = right[entries[i].cls];
+      left_terms += score.term(l + w) - score.term(l);
+      right_terms += score.term(r - w) - score.term(r);
+      l += w;
+      r -= w;
+      left_weight += w;
+      right_weight -= w;
+    }
+    if (i == end || static_cast<double>(left_weight) < min_leaf || static_cast<double>(right_weight) < min_leaf)
+      continue;
+    const double cost = score.cost(left_terms, left_weight) + score.cost(right_terms, right_weight);
+    least = candidates.empty() ? cost : std::min(least, cost);
+    candidates.push_back({static_cast<int32_t>(code), static_cast<int32_t>(entries[i].code) - 1,
+                          static_cast<double>(left_weight), cost});
+    if (candidates.back().low == chosen) centre = candidates.back().n_below;
+  }
+  const double reach = kThresholdReach * static_cast<double>(left_weight);
+  double total = 0;
+  for (auto& own : candidates) {
+    own.mass = std::exp2(kThresholdEvidence * (least - own.mass)) * std::exp(-std::abs(own.n_below - centre) / reach);
+    total += own.mass;
+  }
+  std::vector<int32_t> found;
+  double below = 0;
+  size_t n = 0;
+  for (const auto& own : candidates) {
+    below += own.mass;
+    for (; n < kLikelyThresholds && below >= total * (static_cast<double>(n) + 0.5) / kLikelyThresholds; ++n) {
+      found.push_back(own.low);
+      found.push_back(own.high);
+    }
+  }
+  if (found.empty() || found.front() == found[found.size() - 2]) found.clear();
+  return found;
+}
+
+template std::vector<int32_t> likely_thresholds(const EntropyScore<uint32_t>&, uint32_t, uint32_t, double, int32_t,
+                                                const std::vector<CodeEntry<uint32_t>>&);
+template std::vector<int32_t> likely_thresholds(const EntropyScore<double>&, uint32_t, uint32_t, double, int32_t,
+                                                const std::vector<CodeEntry<double>>&);
+
+}  // namespace countwise
