@@ -7,7 +7,7 @@ from typing import Literal
 from countwise.errors import DataError
 from countwise.evaluate.protocols import RepeatedFolds, Splits
 
-Picture = Literal["scatter", "win-loss", "curves", "differences", "means"]
+Picture = Literal["scatter", "win-loss", "curves", "differences", "means", "times"]
 
 
 @dataclass(frozen=True)

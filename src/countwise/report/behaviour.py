@@ -1,6 +1,6 @@
 """Sections on how models behave: calibration, time, and scores as training data grow."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -45,30 +45,31 @@ def calibration_section(view: View) -> Section:
 
 def cost_section(view: View) -> Section:
     """Seconds to fit against rows of training."""
+    picture = time_picture(view.results, view.shown)
+    if picture is None:
+        return Section("Cost", (Paragraph("No cell has a time to fit."),))
+    text = f"{view.about_shown()} Times, peak memory and sizes of all models are in the table of means.".strip()
+    return Section("Cost", (Paragraph(text), picture))
+
+
+def time_picture(results: Results, models: Sequence[str], labels: Mapping[str, str] | None = None) -> Picture | None:
+    """Seconds to fit against training rows, of models that may have labels of their own; None if none is timed."""
     places: dict[tuple[str, int | None], list[int]] = {}
     seconds: dict[tuple[str, str, int | None], list[float]] = {}
-    for row in view.results.rows:
+    for row in results.rows:
         if row["error"] is None and row.get("fit_seconds"):
             key = (row["dataset"], row.get("train_size"))
             places.setdefault(key, []).append(row["n_train"])
             seconds.setdefault((row["model"], *key), []).append(row["fit_seconds"])
-    table = np.array([[np.mean(seconds.get((m, *key), [np.nan])) for key in places] for m in view.shown])
-    timed = [i for i in range(len(view.shown)) if places and not np.isnan(table[i]).all()]
+    table = np.array([[np.mean(seconds.get((m, *key), [np.nan])) for key in places] for m in models])
+    timed = [i for i in range(len(models)) if places and not np.isnan(table[i]).all()]
     if not timed:
-        return Section("Cost", (Paragraph("No cell has a time to fit."),))
+        return None
     n_rows = np.array([np.mean(sizes) for sizes in places.values()])
-    names = tuple(view.shown[i] for i in timed)
+    names = tuple((labels or {}).get(models[i], models[i]) for i in timed)
     display = TimeDisplay(n_rows, table[timed], names, y_label="seconds to fit", x_label="training rows")
-    text = f"{view.about_shown()} Times, peak memory and sizes of all models are in the table of means.".strip()
-    return Section(
-        "Cost",
-        (
-            Paragraph(text),
-            Picture(
-                "Time to fit against training rows", display, "A point is the mean of a data set's cells of one size."
-            ),
-        ),
-    )
+    caption = "A point is the mean of a data set's cells of one size."
+    return Picture("Time to fit against training rows", display, caption)
 
 
 def curves_section(view: View) -> Section | None:

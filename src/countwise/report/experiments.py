@@ -14,7 +14,7 @@ from countwise.evaluate.papers import EXPERIMENTS
 from countwise.evaluate.protocols import RepeatedFolds, TrainSizes
 from countwise.evaluate.results import Results, ScoreTable
 from countwise.plots import DifferenceBarsDisplay, ScatterDisplay, WinLossDisplay
-from countwise.report.behaviour import MOST_CURVES, curve, largest_first
+from countwise.report.behaviour import MOST_CURVES, curve, largest_first, time_picture
 from countwise.report.page import Item, Paragraph, Picture, Section
 from countwise.report.scores import mean_dots
 from countwise.report.sheets import sheet
@@ -239,13 +239,13 @@ def _wins_losses(results: Results, item: Line, measure: str) -> np.ndarray:
 
 
 def _differences(part: Part) -> list[Item]:
-    """Bars of the gain on every data set, a panel for each training size."""
+    """Bars of the gain on every data set, a panel for each training size if there are several."""
     items: list[Item] = []
     for item in _present(part):
         for measure in part.one.measures:
             display = _bars(part.results, item, measure)
             if display is not None:
-                n_left = len(part.results.train_sizes) - len(display.difference)
+                n_left = max(0, len(part.results.train_sizes) - len(display.difference))
                 caption = f"{counted(n_left, 'size')} left out that one data set alone has." if n_left else ""
                 items.append(Picture(f"{part.one.name}: {_pair(item, measure)}", display, caption))
     return items
@@ -255,8 +255,9 @@ def _bars(results: Results, item: Versus, measure: str) -> DifferenceBarsDisplay
     sign = 1.0 if measure_of(measure).higher_is_better else -1.0
     datasets = results.datasets
     panels: dict[str, np.ndarray] = {}
-    for size in results.train_sizes:
-        at = results.only(train_size=size)
+    steps: Sequence[int | None] = results.train_sizes or [None]
+    for size in steps:
+        at = results if size is None else results.only(train_size=size)
         if not {item.own, item.other} <= set(at.models):
             continue
         table = at.table(measure, [item.own, item.other])
@@ -265,7 +266,7 @@ def _bars(results: Results, item: Versus, measure: str) -> DifferenceBarsDisplay
             own, other = (np.round(table.column(model)[i], DRAW_DECIMALS) for model in (item.own, item.other))
             gain[datasets.index(name)] = sign * (own - other)  # rounded first: a draw of the table is one here
         if len(table.datasets) > min(1, len(datasets) - 1):  # not the last size of a single learning curve
-            panels[f"{size:,} rows"] = gain
+            panels["" if size is None else f"{size:,} rows"] = gain
     if not panels:
         return None
     sizes = [results.problems.get(name, {}).get("n_rows") for name in datasets]
@@ -276,7 +277,7 @@ def _bars(results: Results, item: Versus, measure: str) -> DifferenceBarsDisplay
         score=measure_of(measure).title,
         sizes=None if None in sizes else np.array(sizes, dtype=np.float64),
         labels=tuple(datasets),
-        panels=tuple(panels),
+        panels=tuple(panels) if results.train_sizes else None,
     )
 
 
@@ -304,6 +305,12 @@ def _curves(view: View, part: Part) -> list[Item]:
     return [replace(item, title=f"{one.name}: {item.title}") for item in found if item is not None]
 
 
+def _times(part: Part) -> list[Item]:
+    labels = {item.model: item.label for item in part.one.averages}
+    picture = time_picture(part.results, [name for name in part.one.models if name in part.results.models], labels)
+    return [] if picture is None else [replace(picture, title=f"{part.one.name}: {picture.title.lower()}")]
+
+
 def _present(part: Part) -> list[Versus]:
     """The comparisons whose two models are there."""
     return [item for item in part.one.versus if {item.own, item.other} <= set(part.results.models)]
@@ -317,4 +324,5 @@ PICTURES: Final[Mapping[str, Callable[[Part], list[Item]]]] = {
     "scatter": _scatter,
     "win-loss": _win_loss,
     "differences": _differences,
+    "times": _times,
 }
