@@ -11,8 +11,8 @@ from oracle.altered_files import load_altered
 from oracle.grown import NEW, X, Y, assert_same, frame, shares_of
 
 
-def model(**params):
-    return cw.ProbabilityTreeClassifier(thresholds="soft", **params)
+def model(**params):  # soft is the default
+    return cw.ProbabilityTreeClassifier(**params)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_predictions_are_means_over_nodes(params):
 
 
 def test_trees_are_those_of_sharp_thresholds():
-    one, other = model().fit(X, Y), cw.ProbabilityTreeClassifier().fit(X, Y)
+    one, other = model().fit(X, Y), cw.ProbabilityTreeClassifier(thresholds="sharp").fit(X, Y)
     assert one.splits_.soft
     assert not other.splits_.soft
     for name in ("parent", "branch", "column"):
@@ -124,9 +124,7 @@ def test_the_range_is_shown():
     fitted = model(max_depth=1).fit(X[["age"]], Y)
     own = fitted.codec_.columns[0]
     low, high = (own.edges[fitted.splits_.sides[i]] for i in (1, 14))
-    text = f"age <= {own.edges[fitted.splits_.threshold[0]]} ({low} to {high})"
-    assert text in cw.export_text(fitted)
-    assert text in cw.rules(fitted)["rule"].to_pylist()
+    assert f"age <= {own.edges[fitted.splits_.threshold[0]]} ({low} to {high}): " in cw.export_text(fitted)
 
 
 def test_errors():

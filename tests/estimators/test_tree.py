@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -18,12 +19,14 @@ from oracle import c45
 from oracle.altered_files import load_altered
 from oracle.grown import NEW, X, Y, assert_same, frame, way_of
 
-MODELS = {
-    "tree": cw.ProbabilityTreeClassifier,
-    "gini": lambda **p: cw.ProbabilityTreeClassifier(criterion="gini", max_depth=4, **p),
-    "binary": lambda **p: cw.ProbabilityTreeClassifier(category_splits="binary", **p),
+SHARP = {
+    "tree": partial(cw.ProbabilityTreeClassifier, thresholds="sharp"),
+    "gini": partial(cw.ProbabilityTreeClassifier, thresholds="sharp", criterion="gini", max_depth=4),
+    "binary": partial(cw.ProbabilityTreeClassifier, thresholds="sharp", category_splits="binary"),
 }
+MODELS = SHARP | {"soft": cw.ProbabilityTreeClassifier}
 each_model = pytest.mark.parametrize("name", list(MODELS))
+each_sharp = pytest.mark.parametrize("name", list(SHARP))  # a row has one node; of others, see test_soft.py
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +43,7 @@ def test_rows_go_where_their_values_say(name):
     assert len(set(model.apply(NEW)) & set(np.flatnonzero(~model.splits_.is_leaf))) > 0  # some stay on the way
 
 
-@each_model
+@each_sharp
 @pytest.mark.parametrize("smoothing", SMOOTHERS)
 def test_probabilities_are_those_of_the_nodes(name, smoothing):
     model = MODELS[name](smoothing=smoothing).fit(X, Y)
@@ -53,9 +56,9 @@ def test_probabilities_are_those_of_the_nodes(name, smoothing):
 
 
 def test_large_tables_are_written_out_as_they_are_met(monkeypatch):
-    expected = cw.ProbabilityTreeClassifier().fit(X, Y).predict_proba(NEW)
+    expected = SHARP["tree"]().fit(X, Y).predict_proba(NEW)
     monkeypatch.setattr("countwise.infer.trees.TABLE_VALUES", 0)
-    assert np.array_equal(cw.ProbabilityTreeClassifier().fit(X, Y).predict_proba(NEW), expected)
+    assert np.array_equal(SHARP["tree"]().fit(X, Y).predict_proba(NEW), expected)
 
 
 def test_counts_are_of_the_rows_that_come_by():
@@ -96,15 +99,18 @@ def test_the_tree_is_the_oracles():
             assert abs(cut - (known[low] + known[high + 1]) / 2) <= steps
 
 
-def test_only_cuts_in_use_are_kept():
-    model = cw.ProbabilityTreeClassifier().fit(X, Y)
+@each_model
+def test_only_cuts_in_use_are_kept(name):
+    model = MODELS[name]().fit(X, Y)
+    splits = model.splits_
     for i, column in enumerate(model.codec_.columns):
         if n := number_values(model.codec_)[i]:
-            assert set(model.splits_.threshold[model.splits_.column == i]) == set(range(n - 1))
+            likely = splits.sides[splits.side_column == i].tolist()
+            assert {*splits.threshold[splits.column == i].tolist(), *likely} == set(range(n - 1))
             assert len(column.cuts) == n - 1
 
 
-@each_model
+@each_sharp
 def test_explanations_add_up_along_the_way(name):
     model = MODELS[name]().fit(X, Y)
     why = model.explain(NEW)
@@ -121,7 +127,7 @@ def test_explanations_add_up_along_the_way(name):
 
 
 def test_intervals_are_those_of_beta_distributions():
-    model = cw.ProbabilityTreeClassifier().fit(X, Y)
+    model = SHARP["tree"]().fit(X, Y)
     limits, p = model.predict_proba_interval(NEW, 0.8), model.predict_proba(NEW)
     precision = model._parameters[0].precision[model.apply(NEW)][:, None]
     low, high = (beta.ppf(q, p * precision, (1 - p) * precision) for q in (0.1, 0.9))

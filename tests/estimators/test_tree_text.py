@@ -7,8 +7,8 @@ import countwise as cw
 from countwise.errors import DataError
 from oracle.grown import X, Y
 
-MODEL = cw.ProbabilityTreeClassifier().fit(X, Y)
-IN_SETS = cw.ProbabilityTreeClassifier(category_splits="binary").fit(X, Y)
+MODEL = cw.ProbabilityTreeClassifier(thresholds="sharp").fit(X, Y)
+IN_SETS = cw.ProbabilityTreeClassifier(thresholds="sharp", category_splits="binary").fit(X, Y)
 
 
 def holds(rule, row):
@@ -42,6 +42,11 @@ def test_rules_are_the_leaves(model):
     p = table[["p_maybe", "p_no", "p_yes"]].to_numpy()
     np.testing.assert_allclose(p[met.argmax(axis=1)], model.predict_proba(X))
     assert np.array_equal(table["prediction"][met.argmax(axis=1)], model.predict(X))
+
+
+def test_rules_of_soft_thresholds_are_those_of_the_best_ones():
+    soft, sharp = (cw.rules(model) for model in (cw.ProbabilityTreeClassifier().fit(X, Y), MODEL))
+    assert soft.equals(sharp)
 
 
 def test_text_has_a_line_for_every_node():

@@ -73,10 +73,11 @@ class ProbabilityForestClassifier(TreeClassifier):
         max_features: str | int | None = "log2",
         bootstrap: bool = True,
         oob_score: bool = False,
+        thresholds: str = "sharp",
         smoothing: str | Smoother = "hdp",
         **shared: Any,
     ) -> None:
-        super().__init__(smoothing=smoothing, **shared)
+        super().__init__(thresholds=thresholds, smoothing=smoothing, **shared)
         self.n_estimators = n_estimators
         self.max_features = max_features
         self.bootstrap = bootstrap

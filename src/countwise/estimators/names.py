@@ -21,7 +21,7 @@ NETWORKS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "a2de": ("AnDEClassifier", {"n": 2}),
     "tree": ("ProbabilityTreeClassifier", {}),
     "forest": ("ProbabilityForestClassifier", {}),
-    "c45": ("ProbabilityTreeClassifier", {}),  # as the tables of paper 004 call it
+    "c45": ("ProbabilityTreeClassifier", {"thresholds": "sharp"}),  # as in paper 004
 }
 
 # Without one of these a model has its defaults, which today are those of "tuned".

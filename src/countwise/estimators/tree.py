@@ -19,9 +19,9 @@ from countwise.tree.splits import SplitTable, SplitTree
 class ProbabilityTreeClassifier(TreeClassifier):
     """A C4.5 tree whose class frequencies are smoothed along the way from the root (paper 004, chapter 5).
 
-    Numbers are split by thresholds, categories into a branch for each. Missing values are a value of their own: one
-    more category, or a third branch beside a threshold. A row whose value a node has not met stays at that node, and
-    gets its probabilities.
+    Numbers are split by thresholds, which are soft: a row near one takes both branches. Categories have a branch for
+    each. Missing values are a value of their own: one more category, or a third branch beside a threshold. A row whose
+    value a node has not met stays at that node, and gets its probabilities.
 
     The parameters and attributes that all classifiers share are in :class:`CountClassifier`, those of growth in
     :class:`TreeClassifier`.
@@ -80,7 +80,10 @@ class ProbabilityTreeClassifier(TreeClassifier):
         return [growth.grow() if pruner is None else pruner.prune(growth)]
 
     def apply(self, X: Any) -> IntArray:
-        """The node of ``tree_`` that each row reaches: a leaf, or the last node that has met the row's values."""
+        """The node of ``tree_`` that each row reaches: a leaf, or the last node that has met the row's values.
+
+        Of a row near a soft threshold: the node on its side of it.
+        """
         return self._apply(X)[:, 0]
 
     @property

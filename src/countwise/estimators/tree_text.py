@@ -22,6 +22,8 @@ SHOWN_CLASSES = 4  # of a node, the most probable ones
 def export_text(model: TreeClassifier, tree: int = 0, max_depth: int | None = None) -> str:
     """A probability tree as text: a line for each node, with its rows and the probabilities of its classes.
 
+    Behind a soft threshold stands the range in which it lies with a probability of 7/8, if that is one.
+
     Parameters
     ----------
     model : ProbabilityTreeClassifier or ProbabilityForestClassifier
@@ -40,8 +42,8 @@ def export_text(model: TreeClassifier, tree: int = 0, max_depth: int | None = No
     all: 150 rows, setosa 0.33, versicolor 0.33, virginica 0.33
     |-- petal width (cm) <= 0.8: 50 rows, setosa 0.95, versicolor 0.02, virginica 0.02
     |-- petal width (cm) > 0.8: 100 rows, versicolor 0.46, virginica 0.46, setosa 0.07
-    |   |-- petal width (cm) <= 1.75: 54 rows, versicolor 0.88, virginica 0.12, setosa 0.01
-    |   |-- petal width (cm) > 1.75: 46 rows, virginica 0.94, versicolor 0.06, setosa 0.01
+    |   |-- petal width (cm) <= 1.75 (1.65 to 1.75): 54 rows, versicolor 0.88, virginica 0.12, setosa 0.01
+    |   |-- petal width (cm) > 1.75 (1.65 to 1.75): 46 rows, virginica 0.94, versicolor 0.06, setosa 0.01
 
     """
     own, proba = tree_of(model, tree)
@@ -51,7 +53,7 @@ def export_text(model: TreeClassifier, tree: int = 0, max_depth: int | None = No
         best = sorted(range(len(proba[node])), key=lambda y: -proba[node, y])
         shown = ", ".join(f"{model.classes_[y]} {proba[node, y]:.2f}" for y in best[:SHOWN_CLASSES])
         rest = ", ..." if len(best) > SHOWN_CLASSES else ""
-        what = condition(model.codec_, own.splits, node) if node else "all"
+        what = condition(model.codec_, own.splits, node, ranges=True) if node else "all"
         lines.append(f"{indent}{what}: {round(float(own.counts.total[node]), 2):,.10g} rows, {shown}{rest}")
     return "\n".join(lines)
 
@@ -70,6 +72,8 @@ def in_order(splits: SplitTable, max_depth: int | None = None) -> list[tuple[int
 
 def rules(model: TreeClassifier, tree: int = 0) -> pa.Table:
     """The leaves of a probability tree, most rows first: the conditions on the way, rows, and class probabilities.
+
+    Rows near a soft threshold are between leaves, and so are their probabilities.
 
     >>> import countwise as cw
     >>> X, y = cw.datasets.load("iris")
@@ -96,8 +100,8 @@ def rules(model: TreeClassifier, tree: int = 0) -> pa.Table:
     return pa.table(columns | {f"p_{label}": proba[leaves, y] for y, label in enumerate(model.classes_)})
 
 
-def condition(codec: Codec, splits: SplitTable, node: int) -> str:
-    """What a row has to fulfil to come from a node's parent to it; of a soft threshold also where it may lie."""
+def condition(codec: Codec, splits: SplitTable, node: int, ranges: bool = False) -> str:
+    """What a row has to fulfil to come from a node's parent to it; with ``ranges`` also where a threshold may lie."""
     above, branch = int(splits.parent[node]), int(splits.branch[node])
     column = codec.columns[int(splits.column[above])]
     if not isinstance(column, NumberCodec):
@@ -107,10 +111,9 @@ def condition(codec: Codec, splits: SplitTable, node: int) -> str:
         return f"{column.name} in {{{', '.join(column.labels[int(code)] for code in codes)}}}"
     if branch == MISSING:
         return f"{column.name} = (missing)"
-    likely = splits.sides_at(above)
-    # Of sixteen equally likely thresholds: seven eighths are in this range.
-    between = f" ({column.edges[int(likely[1])]} to {column.edges[int(likely[-2])]})" if len(likely) else ""
-    return f"{column.name} {'>' if branch else '<='} {column.edges[int(splits.threshold[above])]}{between}"
+    text = f"{column.name} {'>' if branch else '<='} {column.edges[int(splits.threshold[above])]}"
+    low, high = splits.sides_at(above)[[1, -2]] if ranges and splits.is_soft(above) else (-1, -1)  # 7/8 of them
+    return text if low == high else f"{text} ({column.edges[int(low)]} to {column.edges[int(high)]})"
 
 
 def tree_of(model: TreeClassifier, tree: int) -> tuple[Any, FloatArray]:

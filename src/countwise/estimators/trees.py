@@ -34,7 +34,8 @@ class TreeClassifier(CountClassifier):
     """Base of the classifiers of grown trees; a subclass adds its parameters and :meth:`_grow`.
 
     The other parameters, which all classifiers share, are in :class:`CountClassifier`; ``smoothing`` is "hgs" for
-    a tree and "hdp" for a forest, and ``discretiser`` "every-value", so that numbers are split exactly.
+    a tree and "hdp" for a forest, and ``discretiser`` "every-value", so that numbers are split exactly. Thresholds of a
+    forest are sharp: its trees differ in them.
 
     Parameters
     ----------
@@ -49,9 +50,9 @@ class TreeClassifier(CountClassifier):
         A missing value is a value of its own, or its row takes all branches, each with a share of its weight in
         proportion to the rows whose value is known (C4.5), when trees are grown and when they predict; so does a row
         with a category that training has not met.
-    thresholds : {"sharp", "soft"}, default "sharp"
-        A number takes the branch on its side of the threshold; or, where the classes leave open at which value a
-        node should be split, it takes both, each with the probability that the threshold lies on that side of it.
+    thresholds : {"soft", "sharp"}
+        Where the classes leave open at which value a node should be split, a number takes both branches, each with the
+        probability that the threshold lies on that side of it; or always the one on its side of the best threshold.
         Trees are grown and counted alike; only predictions differ.
     min_samples_leaf : float, default 2
         Rows (weight) that at least two branches of a split must have.
@@ -69,7 +70,7 @@ class TreeClassifier(CountClassifier):
         criterion: str = "gain_ratio",
         category_splits: str = "multiway",
         missing: str = "value",
-        thresholds: str = "sharp",
+        thresholds: str = "soft",
         min_samples_leaf: float = 2,
         max_depth: int | None = None,
         curtail: float = 0,

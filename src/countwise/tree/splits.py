@@ -80,6 +80,10 @@ class SplitTable:
         """Whether some threshold is."""
         return self.side_ptr is not None and bool((np.diff(self.side_ptr)[self.threshold >= 0] > 0).any())
 
+    def is_soft(self, node: int) -> bool:
+        """Whether a node has a threshold, and it is soft."""
+        return bool(self.threshold[node] >= 0) and len(self.sides_at(node)) > 0
+
     @property
     def nbytes(self) -> int:
         """Memory of the arrays."""
