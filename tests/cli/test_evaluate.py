@@ -30,6 +30,16 @@ def test_json_has_the_numbers_of_the_python_call(run, table):
     assert result["summary"][0]["log_loss"] == pytest.approx(expected.summary()[0]["log_loss"])
 
 
+def test_columns_can_be_left_out(run, table):
+    names = [name for name in table.column_names if name not in ("label", "row")]
+    scores = [
+        json.loads(run(*EVALUATE, "--models", "nb", *drop, "--json").stdout)["summary"][0]["log_loss"]
+        for drop in ([], ["--drop", ",".join(names[1:])])
+    ]
+    assert scores[0] != pytest.approx(scores[1])
+    assert "'nothing' is not an attribute" in run(*EVALUATE, "--drop", "nothing").stderr
+
+
 def test_the_pool_comes_first_by_default(run):
     result = json.loads(run(*EVALUATE[:4], "--repeats", "1", "--json").stdout)
     assert [line["model"] for line in result["summary"]] == ["pool", "nb", "tan", "skdb"]

@@ -57,6 +57,17 @@ def test_the_pool_is_the_default_and_takes_parameters(run, folder):
     assert [params[key] for key in ("n_members", "n_parts", "k", "n_jobs", "random_state")] == [2, 2, 1, 2, 5]
 
 
+def test_columns_can_be_left_out(run, folder):
+    names = [name for name in pa.parquet.read_table("train.parquet").column_names if name != "label"]
+    assert run(*FIT, "--model", "nb", "--drop", names[0]).exit_code == 0
+    assert list(countwise.load(folder / "m.cw").feature_names_in_) == names[1:]
+    assert run("predict", "m.cw", "train.parquet").exit_code == 0  # what it does not need may be there
+    result = run(*FIT, "--force", "--drop", "nothing")
+    assert result.exit_code == 1
+    assert "--drop: 'nothing' is not an attribute" in result.stderr
+    assert run(*FIT, "--force", "--drop", "label").exit_code == 1
+
+
 def test_categorical_makes_a_number_a_category(run, folder, table):
     numbers = table.append_column("digit", pa.array([i % 4 for i in range(len(table))]))
     pa.parquet.write_table(numbers.drop_columns(["row"]), "train.parquet")

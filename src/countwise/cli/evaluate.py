@@ -12,7 +12,7 @@ from countwise.cli.failure import Debug, failure, guarded
 from countwise.cli.fit import INPUT
 from countwise.cli.models import parse_list, usage
 from countwise.cli.output import reporter
-from countwise.cli.tables import STDIO, Delimiter, Null, Types, input_files, open_tables, read_options
+from countwise.cli.tables import STDIO, Delimiter, Drop, Null, Types, input_files, open_tables, read_options
 
 SHOWN = (
     "dataset",
@@ -39,6 +39,7 @@ def evaluate(
     folds: Annotated[int, typer.Option(min=2, help="Parts of each split.")] = 2,
     seed: Annotated[int, typer.Option(help="Seed of the splits.")] = 0,
     categorical: Annotated[str | None, typer.Option(help="Number columns that are categories: a,b,c.")] = None,
+    drop: Drop = None,
     types: Types = None,
     null: Null = None,
     delimiter: Delimiter = None,
@@ -70,7 +71,7 @@ def evaluate(
         raise typer.BadParameter("--models: name at least one")
     if bool(data) == bool(dataset):
         raise typer.BadParameter("give either DATA with --target, or --dataset")
-    options = read_options(types, null, delimiter)
+    options = read_options(types, null, delimiter) | {"drop": parse_list(drop)}
     problems = _named(dataset) if dataset else _files(data or [], target, parse_list(categorical), options)
     results = cross_validate(
         chosen,

@@ -11,7 +11,7 @@ from countwise.cli.describe import describe, structure_line
 from countwise.cli.failure import Debug, guarded
 from countwise.cli.models import build, optional, parse_list, parse_params, size_bytes
 from countwise.cli.output import check_writable, log, reporter
-from countwise.cli.tables import STDIO, Delimiter, Null, Types, input_files, open_tables, read_options
+from countwise.cli.tables import STDIO, Delimiter, Drop, Null, Types, input_files, open_tables, read_options
 from countwise.progress import use_progress
 from countwise.whole_files import replacing
 
@@ -27,7 +27,7 @@ def fit(
         str,
         typer.Option(
             help="pool, the best probabilities; tuned, the best single network; or nb, tan, kdb (k by --param), "
-            "kdb1 ... kdb5, skdb, eskdb, kdf, aode, a2de; a smoothing may follow: tan-m."
+            "kdb1 ... kdb5, skdb, eskdb, kdf, aode, a2de, tree, forest; a smoothing may follow: tan-m."
         ),
     ] = "pool",
     param: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="A parameter; may be repeated.")] = None,
@@ -42,6 +42,7 @@ def fit(
         bool, typer.Option("--tune/--no-tune", help="Tune smoothing and confidence of a network by leave-one-out.")
     ] = True,
     categorical: Annotated[str | None, typer.Option(help="Number columns that are categories: a,b,c.")] = None,
+    drop: Drop = None,
     weight: Annotated[str | None, typer.Option(help="Column that holds the rows' weights.")] = None,
     types: Types = None,
     null: Null = None,
@@ -59,6 +60,7 @@ def fit(
     Examples:
       countwise fit train.parquet --target label --out label.cw
       countwise fit train.parquet --target label --model pool --param n_members=12 --out label.cw
+      countwise fit loans.csv --target lost --drop customer,date --model tree --out loans.cw
       countwise fit 'parts/*.csv.gz' --target label --model kdb --param k=3 --out label.cw
       zcat log.csv.gz | countwise fit - --target clicked --model nb --out clicks.cw
     """  # noqa: D301
@@ -82,7 +84,7 @@ def fit(
     with replacing(out) as temporary:
         began = time.perf_counter()
         with input_files(train) as files, use_progress(reporter()):
-            estimator.fit(open_tables(files, target=target, weight=weight, **options))
+            estimator.fit(open_tables(files, parse_list(drop), target=target, weight=weight, **options))
             seconds = time.perf_counter() - began
             estimator.save(temporary)
         whole = time.perf_counter() - began

@@ -38,6 +38,7 @@ Types = Annotated[
 Null = Annotated[
     list[str] | None, typer.Option(metavar="TEXT", help="A text that means missing in CSV, such as ?; may be repeated.")
 ]
+Drop = Annotated[str | None, typer.Option(help="Columns to leave out, such as the rows' names: a,b,c.")]
 Delimiter = Annotated[str | None, typer.Option(metavar="TEXT", help="What separates the columns of a CSV file.")]
 
 
@@ -87,11 +88,17 @@ def format_of(path: str) -> str:
     raise failure(f"{path}: the format is not known", f"known extensions: {', '.join(FORMATS)}")
 
 
-def open_tables(files: Sequence[str], **options: Any) -> "FileSource":
-    """The files as one table on disk; ``options`` are those of :func:`countwise.scan`."""
+def open_tables(files: Sequence[str], drop: Sequence[str] = (), **options: Any) -> "FileSource":
+    """The files as one table on disk without some columns; ``options`` are those of :func:`countwise.scan`."""
     import countwise
 
-    return countwise.scan(list(files), **options)
+    source = countwise.scan(list(files), **options)
+    if not drop:
+        return source
+    absent = [name for name in drop if name not in source.names]
+    if absent:
+        raise failure(f"--drop: {absent[0]!r} is not an attribute", f"there are {', '.join(source.names[:20])}")
+    return countwise.scan(list(files), columns=[name for name in source.names if name not in drop], **options)
 
 
 @contextmanager
