@@ -189,12 +189,13 @@ class FileSource(Source):
             yield _raw_batch(batch, self.names, self.target, self.weight)
 
     def to_table(self) -> pa.Table:
-        """All rows and columns in memory."""
+        """All rows in memory: the columns to learn from, the target and the weight, in the order of the files."""
         import pyarrow as pa
 
-        batches = self.record_batches(self.schema.names)
-        tables = [as_declared(pa.Table.from_batches([batch]), self.schema) for batch in batches]
-        return pa.concat_tables([self.schema.empty_table(), *tables], promote_options="permissive")
+        used = {*self.names, self.target, self.weight}
+        schema = pa.schema([field for field in self.schema if field.name in used])
+        tables = [as_declared(pa.Table.from_batches([batch]), schema) for batch in self.record_batches(schema.names)]
+        return pa.concat_tables([schema.empty_table(), *tables], promote_options="permissive")
 
     def _check_encoding(self, batch: pa.RecordBatch) -> None:
         """Arrow reads a CSV column that is not UTF-8 as bytes."""
