@@ -14,6 +14,7 @@ from countwise.evaluate.papers.own import (
     NETWORKS_EXPERIMENT,
     POOL_EXPERIMENT,
     SMOOTHERS_EXPERIMENT,
+    TREES_EXPERIMENT,
 )
 from countwise.evaluate.papers.trees import paper004_trees
 
@@ -25,6 +26,7 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = {
         NETWORKS_EXPERIMENT,
         SMOOTHERS_EXPERIMENT,
         POOL_EXPERIMENT,
+        TREES_EXPERIMENT,
         *paper000(),
         *paper001(),
         *paper003(),

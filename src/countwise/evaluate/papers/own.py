@@ -1,9 +1,10 @@
-"""Our own experiments: every network, every smoother, the pool beside its rivals."""
+"""Our own experiments: every network, every smoother, one tree beside forests, the pool beside its rivals."""
 
 from typing import Final
 
 from countwise.evaluate.experiments import Experiment, Versus
 from countwise.evaluate.papers.networks import NETWORKS
+from countwise.evaluate.papers.trees import FORESTS, HGS
 from countwise.evaluate.protocols import RepeatedFolds
 
 NETWORKS_EXPERIMENT: Final = Experiment(
@@ -42,6 +43,30 @@ SMOOTHERS_EXPERIMENT: Final = Experiment(
     picture="means",
 )
 
+EVIDENCE: Final = "Settings of ours were chosen on the development sets: only the confirmation sets are evidence."
+SOFT: Final = f"{HGS}(thresholds=soft)"  # the library's tree
+TREES_EXPERIMENT: Final = Experiment(
+    "trees",
+    "One tree with HGS and soft thresholds beside sharp ones, and beside forests",
+    "hgs143",
+    RepeatedFolds(1, 10),
+    measures=("rmse", "log_loss", "zero_one_loss"),
+    versus=(
+        Versus("soft vs sharp thresholds", SOFT, HGS, {}),
+        *(Versus(f"soft tree vs {n} trees", SOFT, forest, {}) for n, forest in FORESTS.items()),
+        *(Versus(f"sharp tree vs {n} trees", HGS, forest, {}) for n, forest in FORESTS.items()),
+        Versus(
+            "forest of HDP: soft vs sharp",
+            "forest-hdp(n_estimators=10,thresholds=soft)",
+            "forest-hdp(n_estimators=10)",
+            {},
+        ),
+    ),
+    others=(f"{HGS}(thresholds=soft,category_splits=binary)",),
+    picture="means",
+    differs=EVIDENCE,
+)
+
 OURS: Final = ("pool", "tuned", "eskdb-hdp")
 RIVALS: Final = ("rf", "xgboost", "xgboost-tuned", "lightgbm", "catboost", "ebm", "hgb")
 POOL_EXPERIMENT: Final = Experiment(
@@ -55,5 +80,5 @@ POOL_EXPERIMENT: Final = Experiment(
         *(Versus(f"pool vs {other}", "pool", other, {}) for other in OURS[1:]),
     ),
     picture="means",
-    differs="Settings of ours were chosen on the development sets: only the confirmation sets are evidence.",
+    differs=EVIDENCE,
 )
