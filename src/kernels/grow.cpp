@@ -150,8 +150,7 @@ class Grower {
     if (const uint32_t n_values = table_.n_values[split.column]; options_.soft && n_values) {
       auto& buffers = scratch.column;
       list_entries(table_.columns[split.column], rows, buffers);
-      split.sides =
-          likely_thresholds(evidence_, rows.n_classes, n_values, options_.min_leaf, split.low, buffers.entries);
+      split.sides = likely_thresholds(evidence_, rows.n_classes, n_values, options_.min_leaf, split.low, buffers);
     }
     split.columns = without_constants(pending.columns, found);
     return split;

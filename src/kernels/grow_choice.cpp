@@ -57,8 +57,8 @@ void choose(const CountedNodes& nodes, const ChoiceOptions& options, const Chose
     out.sides[node] = std::move(found[best].sides);
     if (!options.soft || nodes.n_values[best] == 0) return;
     list(static_cast<size_t>(best));
-    out.sides[node] = likely_thresholds(evidence, rows.n_classes, nodes.n_values[best], options.min_leaf,
-                                        found[best].low, scratch.entries);
+    out.sides[node] =
+        likely_thresholds(evidence, rows.n_classes, nodes.n_values[best], options.min_leaf, found[best].low, scratch);
   });
 }
 

@@ -96,56 +96,43 @@ ColumnSplit number_split(const Score& score, const NodeRows<Count>& node, double
                          double min_leaf, ColumnScratch<Count>& scratch) {
   using Sum = typename Score::Sum;
   const auto& entries = scratch.entries;
-  auto &left = scratch.left, &right = scratch.right;
+  auto &known = scratch.counts, &gaps = scratch.left;
   size_t end = entries.size();
   ColumnSplit best;
-  left.assign(node.n_classes, Count{0});
-  right.assign(node.class_counts, node.class_counts + node.n_classes);
-  Count missing = 0, left_weight = 0, right_weight = node.total;
+  gaps.assign(node.n_classes, Count{0});
+  known.assign(node.class_counts, node.class_counts + node.n_classes);
+  Count missing = 0;
   for (; end > 0 && entries[end - 1].code >= n_values; --end) {
-    left[entries[end - 1].cls] += entries[end - 1].weight;  // for a moment those of the missing branch
+    gaps[entries[end - 1].cls] += entries[end - 1].weight;
     missing += entries[end - 1].weight;
   }
   double missing_cost = 0;
   if (end < entries.size()) {
     Sum terms = 0;
     for (uint32_t c = 0; c < node.n_classes; ++c) {
-      terms += score.term(left[c]);
-      right[c] -= left[c];
-      left[c] = 0;
+      terms += score.term(gaps[c]);
+      known[c] -= gaps[c];
     }
     missing_cost = score.cost(terms, missing);
-    right_weight -= missing;
     best.n_codes = 1;
   }
-  Sum left_terms = 0, right_terms = 0;
-  for (uint32_t c = 0; c < node.n_classes; ++c) right_terms += score.term(right[c]);
+  TwoSides<Score, Count> sides(score, known, scratch.left, scratch.right);
   const double same = kSameGain * static_cast<double>(node.total);
   double least = node_cost - missing_cost;  // what both sides cost together must be less
   Count best_left = 0;
   uint32_t n_known = 0;
   for (size_t i = 0; i < end;) {
     const uint32_t code = entries[i].code;
-    for (; i < end && entries[i].code == code; ++i) {
-      const Count w = entries[i].weight;
-      Count &l = left[entries[i].cls], &r = right[entries[i].cls];
-      left_terms += score.term(l + w) - score.term(l);
-      right_terms += score.term(r - w) - score.term(r);
-      l += w;
-      r -= w;
-      left_weight += w;
-      right_weight -= w;
-    }
+    for (; i < end && entries[i].code == code; ++i) sides.move(entries[i]);
     ++n_known;
-    if (i == end || static_cast<double>(left_weight) < min_leaf || static_cast<double>(right_weight) < min_leaf)
-      continue;
-    const double sides = score.cost(left_terms, left_weight) + score.cost(right_terms, right_weight);
-    if (sides < least - same) {
-      least = sides;
+    if (i == end || !sides.enough(min_leaf)) continue;
+    const double cost = sides.cost();
+    if (cost < least - same) {
+      least = cost;
       best.low = static_cast<int32_t>(code);
       best.high = static_cast<int32_t>(entries[i].code) - 1;
-      best_left = left_weight;
-      best.gain = node_cost - missing_cost - sides;
+      best_left = sides.left_weight();
+      best.gain = node_cost - missing_cost - cost;
     }
   }
   best.n_codes += n_known;

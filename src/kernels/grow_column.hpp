@@ -38,11 +38,51 @@ struct CodeEntry {
 // Memory that is used again from column to column.
 template <class Count>
 struct ColumnScratch {
-  std::vector<Count> table, left, right;
+  std::vector<Count> table, counts, left, right;
   std::vector<uint64_t> keys, sorted;
   std::vector<CodeEntry<Count>> entries;
   std::vector<uint32_t> touched;
   std::vector<double> shares, direction, turned;  // of subset_split
+};
+
+// The two sides of a split while rows move from the right to the left: their class counts, and what they cost.
+template <class Score, class Count>
+class TwoSides {
+ public:
+  // All rows are on the right; `left` and `right` are memory for the counts.
+  TwoSides(const Score& score, const std::vector<Count>& counts, std::vector<Count>& left, std::vector<Count>& right)
+      : score_(score), left_(left), right_(right) {
+    left_.assign(counts.size(), Count{0});
+    right_ = counts;
+    for (const Count count : counts) {
+      right_weight_ += count;
+      right_terms_ += score.term(count);
+    }
+  }
+
+  CW_INLINE void move(const CodeEntry<Count>& entry) {
+    Count &l = left_[entry.cls], &r = right_[entry.cls];
+    left_terms_ += score_.term(l + entry.weight) - score_.term(l);
+    right_terms_ += score_.term(r - entry.weight) - score_.term(r);
+    l += entry.weight;
+    r -= entry.weight;
+    left_weight_ += entry.weight;
+    right_weight_ -= entry.weight;
+  }
+
+  Count left_weight() const { return left_weight_; }
+  CW_INLINE bool enough(double min_leaf) const {
+    return static_cast<double>(left_weight_) >= min_leaf && static_cast<double>(right_weight_) >= min_leaf;
+  }
+  CW_INLINE double cost() const {
+    return score_.cost(left_terms_, left_weight_) + score_.cost(right_terms_, right_weight_);
+  }
+
+ private:
+  const Score& score_;
+  std::vector<Count>&left_, &right_;
+  Count left_weight_ = 0, right_weight_ = 0;
+  typename Score::Sum left_terms_ = 0, right_terms_ = 0;
 };
 
 template <class Count>

@@ -104,7 +104,6 @@ std::vector<uint32_t> ordered_codes(const NodeRows<Count>& node, const Codes<Cou
 template <class Score, class Count>
 ColumnSplit subset_split(const Score& score, const NodeRows<Count>& node, double node_cost, double min_leaf,
                          ColumnScratch<Count>& scratch) {
-  using Sum = typename Score::Sum;
   const auto& entries = scratch.entries;
   const Codes<Count> codes = codes_of_entries(entries);
   ColumnSplit best;
@@ -112,32 +111,20 @@ ColumnSplit subset_split(const Score& score, const NodeRows<Count>& node, double
   if (codes.size() < 2) return best;
   best.choices = std::ldexp(1.0, std::min(static_cast<int>(codes.size()) - 1, kMostDoublings)) - 1;
   const auto order = ordered_codes(node, codes, scratch);
-  auto &left = scratch.left, &right = scratch.right;
-  left.assign(node.n_classes, Count{0});
-  right.assign(node.class_counts, node.class_counts + node.n_classes);
-  Count left_weight = 0, right_weight = node.total, best_left = 0;
-  Sum left_terms = 0, right_terms = 0;
-  for (uint32_t c = 0; c < node.n_classes; ++c) right_terms += score.term(right[c]);
+  scratch.counts.assign(node.class_counts, node.class_counts + node.n_classes);
+  TwoSides<Score, Count> sides(score, scratch.counts, scratch.left, scratch.right);
+  Count best_left = 0;
   double least = node_cost;
   const double same = kSameGain * static_cast<double>(node.total);
   size_t n_left = 0;
   for (size_t at = 0; at + 1 < order.size(); ++at) {
-    for (size_t e = codes.starts[order[at]]; e < codes.starts[order[at] + 1]; ++e) {
-      const Count w = entries[e].weight;
-      Count &l = left[entries[e].cls], &r = right[entries[e].cls];
-      left_terms += score.term(l + w) - score.term(l);
-      right_terms += score.term(r - w) - score.term(r);
-      l += w;
-      r -= w;
-    }
-    left_weight += codes.weight[order[at]];
-    right_weight -= codes.weight[order[at]];
-    if (static_cast<double>(left_weight) < min_leaf || static_cast<double>(right_weight) < min_leaf) continue;
-    const double sides = score.cost(left_terms, left_weight) + score.cost(right_terms, right_weight);
-    if (sides >= least - same) continue;
-    least = sides;
+    for (size_t e = codes.starts[order[at]]; e < codes.starts[order[at] + 1]; ++e) sides.move(entries[e]);
+    if (!sides.enough(min_leaf)) continue;
+    const double cost = sides.cost();
+    if (cost >= least - same) continue;
+    least = cost;
     n_left = at + 1;
-    best_left = left_weight;
+    best_left = sides.left_weight();
   }
   if (n_left == 0) return best;
   best.gain = node_cost - least;

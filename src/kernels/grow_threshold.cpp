@@ -4,44 +4,30 @@ namespace countwise {
 
 template <class Count>
 std::vector<int32_t> likely_thresholds(const EntropyScore<Count>& score, uint32_t n_classes, uint32_t n_values,
-                                       double min_leaf, int32_t chosen, const std::vector<CodeEntry<Count>>& entries) {
-  using Sum = typename EntropyScore<Count>::Sum;
+                                       double min_leaf, int32_t chosen, ColumnScratch<Count>& scratch) {
   struct Candidate {
     int32_t low, high;
     double n_below, mass;  // weight up to the threshold; mass is the cost at first
   };
-  std::vector<Count> left(n_classes, Count{0}), right(n_classes, Count{0});
-  Count left_weight = 0, right_weight = 0;
+  auto& counts = scratch.counts;
+  const auto& entries = scratch.entries;
+  counts.assign(n_classes, Count{0});
   size_t end = 0;
-  for (; end < entries.size() && entries[end].code < n_values; ++end) {
-    right[entries[end].cls] += entries[end].weight;
-    right_weight += entries[end].weight;
-  }
-  Sum left_terms = 0, right_terms = 0;
-  for (const Count count : right) right_terms += score.term(count);
+  for (; end < entries.size() && entries[end].code < n_values; ++end) counts[entries[end].cls] += entries[end].weight;
+  TwoSides<EntropyScore<Count>, Count> sides(score, counts, scratch.left, scratch.right);
   std::vector<Candidate> candidates;
   double least = 0, centre = 0;
   for (size_t i = 0; i < end;) {
     const uint32_t code = entries[i].code;
-    for (; i < end && entries[i].code == code; ++i) {
-      const Count w = entries[i].weight;
-      Count &l = left[entries[i].cls], &r = right[entries[i].cls];
-      left_terms += score.term(l + w) - score.term(l);
-      right_terms += score.term(r - w) - score.term(r);
-      l += w;
-      r -= w;
-      left_weight += w;
-      right_weight -= w;
-    }
-    if (i == end || static_cast<double>(left_weight) < min_leaf || static_cast<double>(right_weight) < min_leaf)
-      continue;
-    const double cost = score.cost(left_terms, left_weight) + score.cost(right_terms, right_weight);
+    for (; i < end && entries[i].code == code; ++i) sides.move(entries[i]);
+    if (i == end || !sides.enough(min_leaf)) continue;
+    const double cost = sides.cost();
     least = candidates.empty() ? cost : std::min(least, cost);
     candidates.push_back({static_cast<int32_t>(code), static_cast<int32_t>(entries[i].code) - 1,
-                          static_cast<double>(left_weight), cost});
+                          static_cast<double>(sides.left_weight()), cost});
     if (candidates.back().low == chosen) centre = candidates.back().n_below;
   }
-  const double reach = kThresholdReach * static_cast<double>(left_weight);
+  const double reach = kThresholdReach * static_cast<double>(sides.left_weight());
   double total = 0;
   for (auto& own : candidates) {
     own.mass = std::exp2(kThresholdEvidence * (least - own.mass)) * std::exp(-std::abs(own.n_below - centre) / reach);
@@ -62,8 +48,8 @@ std::vector<int32_t> likely_thresholds(const EntropyScore<Count>& score, uint32_
 }
 
 template std::vector<int32_t> likely_thresholds(const EntropyScore<uint32_t>&, uint32_t, uint32_t, double, int32_t,
-                                                const std::vector<CodeEntry<uint32_t>>&);
+                                                ColumnScratch<uint32_t>&);
 template std::vector<int32_t> likely_thresholds(const EntropyScore<double>&, uint32_t, uint32_t, double, int32_t,
-                                                const std::vector<CodeEntry<double>>&);
+                                                ColumnScratch<double>&);
 
 }  // namespace countwise
