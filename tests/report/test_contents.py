@@ -246,6 +246,23 @@ def test_training_sizes_have_curves_differences_and_one_size_for_the_rest(sized)
     assert dict(run.pairs)["Protocol"] == "2 draws of 20, 40, 80 training rows"
 
 
+def test_differences_of_cross_validation_are_one_panel_by_size(folds):
+    page = page_of(folds({"c45-hgs": [0.1, 0.3, 0.2], "c45-mbranch": [0.2, 0.2, 0.2]}), experiment="paper004-fig24")
+    (bars,) = pictures(page, DifferenceBarsDisplay).values()
+    assert bars.title == "paper004-fig24: RMSE of c45-hgs against c45-mbranch"
+    assert bars.display.panels is None
+    np.testing.assert_allclose(bars.display.difference, [[0.1, -0.1, 0.0]])
+    assert bars.caption == ""
+
+
+def test_times_of_an_experiment_have_its_names(folds):
+    models = ("c45-hgs", "c45-gibbs(smoothing__tying=single)")
+    page = page_of(folds(dict.fromkeys(models, [0.1, 0.3])), experiment="paper004-fig25")
+    drawn = pictures(page, TimeDisplay)["paper004-fig25: time to fit against training rows"].display
+    assert drawn.names == ("HGS", "HDP, 1,000 sweeps")
+    np.testing.assert_array_equal(drawn.seconds, 0.5)
+
+
 def test_the_curves_of_a_paper_are_drawn_once(sized):
     page = page_of(sized(("tan-m", "tan-hdp"), ("adult", "letter")))
     assert "Its pictures are those of the section on learning curves." in said(
