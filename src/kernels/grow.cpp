@@ -19,11 +19,7 @@ template <class Score, class Count, class Part>
 class Grower {
  public:
   Grower(const GrowRows& rows, const GrowOptions& options, std::vector<Count> weights, double total)
-      : table_(rows),
-        options_(options),
-        score_(total, rows.n_rows),
-        evidence_(options.soft ? total : 0, rows.n_rows),
-        part_(rows, std::move(weights)) {}
+      : table_(rows), options_(options), score_(total, rows.n_rows), part_(rows, std::move(weights)) {}
 
   GrownTree grow() {
     auto all = std::make_shared<std::vector<uint32_t>>();
@@ -147,10 +143,12 @@ class Grower {
     split.low = found[best].low;
     split.high = found[best].high;
     split.sides = std::move(found[best].sides);
-    if (const uint32_t n_values = table_.n_values[split.column]; options_.soft && n_values) {
-      auto& buffers = scratch.column;
-      list_entries(table_.columns[split.column], rows, buffers);
-      split.sides = likely_thresholds(evidence_, rows.n_classes, n_values, options_.min_leaf, split.low, buffers);
+    if constexpr (std::is_same_v<Score, EntropyScore<Count>>) {  // others tell nothing of likelihood
+      if (const uint32_t n_values = table_.n_values[split.column]; options_.soft && n_values) {
+        auto& buffers = scratch.column;
+        list_entries(table_.columns[split.column], rows, buffers);
+        split.sides = likely_thresholds(score_, rows.n_classes, n_values, options_.min_leaf, split.low, buffers);
+      }
     }
     split.columns = without_constants(pending.columns, found);
     return split;
@@ -203,7 +201,6 @@ class Grower {
   const GrowRows& table_;
   const GrowOptions& options_;
   Score score_;
-  EntropyScore<Count> evidence_;  // of thresholds, whatever splits are chosen by
   Part part_;
   GrownTree tree_;
   std::vector<int64_t> n_sides_;  // of every node; nodes are split in their order

@@ -31,7 +31,7 @@ struct GrowOptions {
   uint32_t max_features;  // attributes that a node looks at, drawn at random; all of them from their number up
   uint64_t seed;
   bool subsets;  // categories are split in two sets, instead of a branch for each
-  bool soft;     // of numbers the likely thresholds are listed too
+  bool soft;     // of numbers the likely thresholds are listed too; not by Gini
   int n_threads;
 };
 

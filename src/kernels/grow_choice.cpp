@@ -19,7 +19,6 @@ void entries_of(const double* table, uint32_t arity, const std::vector<uint32_t>
 template <class Score, class Count>
 void choose(const CountedNodes& nodes, const ChoiceOptions& options, const ChosenSplits& out) {
   const Score score(nodes.total, 0);
-  const EntropyScore<Count> evidence(nodes.total, 0);
   parallel_for(nodes.n_nodes, options.n_threads, [&](size_t node) {
     ColumnScratch<Count> scratch;
     std::vector<double> sums(nodes.n_classes, 0.0);  // by any column: all have all rows
@@ -55,10 +54,12 @@ void choose(const CountedNodes& nodes, const ChoiceOptions& options, const Chose
     out.high[node] = best < 0 ? -1 : found[best].high;
     if (best < 0) return;
     out.sides[node] = std::move(found[best].sides);
-    if (!options.soft || nodes.n_values[best] == 0) return;
-    list(static_cast<size_t>(best));
-    out.sides[node] =
-        likely_thresholds(evidence, rows.n_classes, nodes.n_values[best], options.min_leaf, found[best].low, scratch);
+    if constexpr (std::is_same_v<Score, EntropyScore<Count>>) {
+      if (!options.soft || nodes.n_values[best] == 0) return;
+      list(static_cast<size_t>(best));
+      out.sides[node] =
+          likely_thresholds(score, rows.n_classes, nodes.n_values[best], options.min_leaf, found[best].low, scratch);
+    }
   });
 }
 

@@ -16,7 +16,8 @@ std::vector<int32_t> likely_thresholds(const EntropyScore<Count>& score, uint32_
   for (; end < entries.size() && entries[end].code < n_values; ++end) counts[entries[end].cls] += entries[end].weight;
   TwoSides<EntropyScore<Count>, Count> sides(score, counts, scratch.left, scratch.right);
   std::vector<Candidate> candidates;
-  double least = 0, centre = 0;
+  double least = 0;
+  size_t centre = 0;
   for (size_t i = 0; i < end;) {
     const uint32_t code = entries[i].code;
     for (; i < end && entries[i].code == code; ++i) sides.move(entries[i]);
@@ -25,14 +26,20 @@ std::vector<int32_t> likely_thresholds(const EntropyScore<Count>& score, uint32_
     least = candidates.empty() ? cost : std::min(least, cost);
     candidates.push_back({static_cast<int32_t>(code), static_cast<int32_t>(entries[i].code) - 1,
                           static_cast<double>(sides.left_weight()), cost});
-    if (candidates.back().low == chosen) centre = candidates.back().n_below;
+    if (candidates.back().low == chosen) centre = candidates.size() - 1;
   }
-  const double reach = kThresholdReach * static_cast<double>(sides.left_weight());
-  double total = 0;
+  if (candidates.empty()) return {};
+  const double weight = static_cast<double>(sides.left_weight());
   for (auto& own : candidates) {
-    own.mass = std::exp2(kThresholdEvidence * (least - own.mass)) * std::exp(-std::abs(own.n_below - centre) / reach);
-    total += own.mass;
+    const double distance = std::abs(own.n_below - candidates[centre].n_below) / (kThresholdReach * weight);
+    own.mass = std::exp2(kThresholdEvidence * (least - own.mass)) * std::exp(-distance);
   }
+  // Beyond an unlikely threshold none is likely: another best one may be there, but for another tree below.
+  for (size_t i = centre + 1; i < candidates.size(); ++i)
+    candidates[i].mass = std::min(candidates[i].mass, candidates[i - 1].mass);
+  for (size_t i = centre; i > 0; --i) candidates[i - 1].mass = std::min(candidates[i - 1].mass, candidates[i].mass);
+  double total = 0;
+  for (const auto& own : candidates) total += own.mass;
   std::vector<int32_t> found;
   double below = 0;
   size_t n = 0;

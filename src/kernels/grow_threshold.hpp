@@ -13,9 +13,9 @@ constexpr double kThresholdReach = 0.2;  // mean distance, as a part of the node
 
 // Quantiles of the threshold's posterior, each as likely as the others. By a threshold the classes are as likely as by
 // their frequencies on its two sides, 2^-cost; before, it is the less likely the more rows are between it and the
-// `chosen` one, and impossible where a side has less than `min_leaf`. Two codes for each, ascending: low and high, see
-// GrownTree. Nothing where all are the same. The rows are those of
-// `scratch.entries` with a known value.
+// `chosen` one, and impossible where a side has less than `min_leaf`. From the chosen one outwards none is more
+// likely than the one before. Two codes for each, ascending: low and high, see GrownTree. Nothing where all are the
+// same. The rows are those of `scratch.entries` with a known value.
 template <class Count>
 std::vector<int32_t> likely_thresholds(const EntropyScore<Count>& score, uint32_t n_classes, uint32_t n_values,
                                        double min_leaf, int32_t chosen, ColumnScratch<Count>& scratch);

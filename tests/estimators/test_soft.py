@@ -23,7 +23,7 @@ def model(**params):  # soft is the default
         {"missing": "fractional"},
         {"validation": True},
         {"pruning": "reduced-error"},
-        {"criterion": "gini", "max_depth": 3},
+        {"criterion": "entropy", "max_depth": 3},
     ],
     ids=repr,
 )
@@ -125,6 +125,10 @@ def test_the_range_is_shown():
     own = fitted.codec_.columns[0]
     low, high = (own.edges[fitted.splits_.sides[i]] for i in (1, 14))
     assert f"age <= {own.edges[fitted.splits_.threshold[0]]} ({low} to {high}): " in cw.export_text(fitted)
+
+
+def test_gini_has_sharp_thresholds():
+    assert not model(criterion="gini").fit(X, Y).splits_.soft
 
 
 def test_errors():

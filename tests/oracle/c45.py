@@ -52,7 +52,8 @@ def likely_thresholds(rows, codes, n_values, y, w, min_leaf, chosen):
     """(low, high) of 16 thresholds, equally likely by the classes on both sides and near the chosen one.
 
     Half of the log-likelihood by the frequencies of each side; before, the odds fall by e with every fifth of the rows
-    in between. Nothing where they are all the same.
+    in between. None is more likely than those
+    between it and the chosen one. Nothing where they are all the same.
     """
     rows = [r for r in rows if codes[r] < n_values]
     present = sorted({int(codes[r]) for r in rows})
@@ -64,10 +65,12 @@ def likely_thresholds(rows, codes, n_values, y, w, min_leaf, chosen):
         if min(sum(side.values()) for side in sides) < min_leaf * (1 - SAME):
             continue
         evidence = sum(n * log(n / sum(side.values())) for side in sides for n in side.values())
-        between = [r for r in rows if min(low, chosen) < codes[r] <= max(low, chosen)]
-        found.append((low, above - 1, evidence / 2 - sum(w[r] for r in between) / (weight / 5)))
-    top = max(score for _, _, score in found)
-    mass = np.cumsum([exp(score - top) for _, _, score in found])
+        between = sum(w[r] for r in rows if min(low, chosen) < codes[r] <= max(low, chosen))
+        found.append((low, above - 1, evidence / 2, between / (weight / 5)))
+    top = max(evidence for _, _, evidence, _ in found)
+    own = [exp(evidence - top - far) for _, _, evidence, far in found]
+    centre = [low for low, _, _, _ in found].index(chosen)
+    mass = np.cumsum([min(own[min(i, centre) : max(i, centre) + 1]) for i in range(len(own))])
     likely = [found[int(np.searchsorted(mass, mass[-1] * (q + 0.5) / 16))][:2] for q in range(16)]
     return likely if likely[0] != likely[-1] else []
 
@@ -205,7 +208,7 @@ def grow(
                 split = best_split(rows, columns, n_values, y, w, criterion, min_leaf, binary, n_known)
             column, low, high, sides = split or (-1, -1, -1, None)
             own_sides = [2 * code + side for code, side in sorted((sides or {}).items())]
-            if soft and split and n_values[column]:
+            if soft and split and n_values[column] and criterion != "gini":
                 likely = likely_thresholds(rows, columns[column], n_values[column], y, w, min_leaf, low)
                 own_sides = [code for pair in likely for code in pair]
             nodes.append((parent, branch, column, low, high, dict(sorted(counts.items())), own_sides))

@@ -257,7 +257,7 @@ def test_differences_of_cross_validation_are_one_panel_by_size(folds):
 
 def test_times_of_an_experiment_have_its_names(folds):
     models = ("c45-hgs", "c45-gibbs(smoothing__tying=single)")
-    page = page_of(folds(dict.fromkeys(models, [0.1, 0.3])), experiment="paper004-fig25")
+    page = page_of(folds({name: [0.1, 0.3] for name in models}), experiment="paper004-fig25")
     drawn = pictures(page, TimeDisplay)["paper004-fig25: time to fit against training rows"].display
     assert drawn.names == ("HGS", "HDP, 1,000 sweeps")
     np.testing.assert_array_equal(drawn.seconds, 0.5)

@@ -53,7 +53,8 @@ class TreeClassifier(CountClassifier):
     thresholds : {"soft", "sharp"}
         Where the classes leave open at which value a node should be split, a number takes both branches, each with the
         probability that the threshold lies on that side of it; or always the one on its side of the best threshold.
-        Trees are grown and counted alike; only predictions differ.
+        Trees are grown and counted alike; only predictions differ. Those by "gini" are always sharp, as it does not
+        say how likely classes are.
     min_samples_leaf : float, default 2
         Rows (weight) that at least two branches of a split must have.
     max_depth : int or None
