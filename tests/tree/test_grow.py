@@ -160,7 +160,7 @@ def test_a_threshold_is_likely_where_the_classes_change():
 
 
 def test_thresholds_that_would_want_another_tree_are_not_likely():
-    """Between the rows of one class lie those of another: both ends of these are as good, and the first one is taken."""
+    """Between rows of one class lie those of another: both ends of these are as good, and the first one is taken."""
     codes, y = np.arange(700, dtype=np.uint16), np.repeat([0, 1, 0], [300, 100, 300]).astype(np.uint8)
     low, _, _, likely = nodes_of(kernel(([codes], [700], [700], y), "entropy", soft=True))[0][3:]
     assert low == 299
