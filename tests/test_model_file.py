@@ -19,6 +19,16 @@ ARRAYS = {
     "flags": np.array([True, False]),
     "none": np.zeros(0, np.int64),
     "codes": np.arange(300, dtype=np.uint16),
+    "ascending": np.array([-1, 0, 0, 2, 700], np.int32),
+    "one": np.array([-5], np.int64),
+    "far": np.array([-(2**31), 2**31 - 1], np.int32),
+    "large": np.array([0, 2**40, 3], np.int64),
+    "falling": np.array([300, 2, 1], np.int32),
+    "whole": np.array([[0.0, 3.0], [65_536.0, 1.0]]),
+    "zeros": np.array([-0.0, 0.0]),
+    "parts": np.array([0.5, 1.0]),
+    "odd": np.array([np.nan, np.inf, 1.0]),
+    "huge": np.array([2.0**32, 1.0]),
 }
 
 
@@ -31,7 +41,7 @@ def path(tmp_path):
 
 def crafted(path, header, blobs=b"", magic=MAGIC):
     """A file with a header of our own and a checksum that is right."""
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    text = header if isinstance(header, bytes) else zlib.compress(json.dumps(header).encode())
     path.write_bytes(magic + PREFIX.pack(len(text), zlib.crc32(text)) + text + blobs)
     return path
 
@@ -51,11 +61,12 @@ def entry(array, **changes):
 
 def test_round_trip(path):
     header, arrays = read_model_file(path)
-    assert header == {"format": 1} | HEADER
+    assert header == {"format": 2} | HEADER
     assert arrays.keys() == ARRAYS.keys()
     for name, array in ARRAYS.items():
         assert arrays[name].dtype == array.dtype
-        np.testing.assert_array_equal(arrays[name], array)
+        assert arrays[name].shape == array.shape
+        assert arrays[name].tobytes() == array.tobytes()  # the sign of a zero too
         assert arrays[name].flags.writeable
 
 
@@ -65,9 +76,34 @@ def test_the_layout_is_as_documented(path):
     length, checksum = struct.unpack_from("<QI", data, 8)
     text = data[20 : 20 + length]
     assert zlib.crc32(text) == checksum
-    first = json.loads(text)["arrays"][0]
+    directory = json.loads(zlib.decompress(text))["arrays"]
+    first = directory[0]
+    assert (first["dtype"], first["stored"]) == ("<f8", "|u1")
     blob = data[20 + length : 20 + length + first["bytes"]]
-    np.testing.assert_array_equal(np.frombuffer(zlib.decompress(blob), "<f8"), ARRAYS["counts"])
+    np.testing.assert_array_equal(np.frombuffer(zlib.decompress(blob), "|u1"), ARRAYS["counts"])
+
+
+def test_numbers_are_stored_as_narrow_as_they_are(path):
+    data = path.read_bytes()
+    length, _ = struct.unpack_from("<QI", data, 8)
+    directory = {entry["name"]: entry for entry in json.loads(zlib.decompress(data[20 : 20 + length]))["arrays"]}
+    stored = {name: entry.get("stored") for name, entry in directory.items() if "stored" in entry}
+    assert stored == {
+        "counts": "|u1",
+        "ascending": "<u2",
+        "one": "|u1",
+        "falling": "<u2",
+        "whole": "<u4",
+    }
+    starts = {name: entry["start"] for name, entry in directory.items() if "start" in entry}
+    assert starts == {"ascending": -1, "one": -5, "far": -(2**31)}
+
+
+def test_plain_headers_of_format_1_are_read(path):
+    facts, blob = entry(np.arange(4))
+    header, arrays = read_model_file(crafted(path, json.dumps({"format": 1, "arrays": [facts]}).encode(), blob))
+    assert header == {"format": 1}
+    assert arrays["a"].tolist() == [0, 1, 2, 3]
 
 
 def test_big_endian_arrays_are_stored_little_endian(path):
@@ -97,7 +133,7 @@ def test_a_flipped_bit_anywhere_is_found_or_means_nothing(path):
             except ModelFileError:
                 continue
             harmless += 1
-            assert header == {"format": 1} | HEADER
+            assert header == {"format": 2} | HEADER
             for name, array in ARRAYS.items():
                 np.testing.assert_array_equal(arrays[name], array)
     assert harmless <= len(ARRAYS) * 2
@@ -117,8 +153,8 @@ def test_foreign_files_are_refused(path):
 
 
 def test_newer_formats_ask_for_an_upgrade(path):
-    crafted(path, {"format": 2, "arrays": []})
-    with pytest.raises(ModelFileError, match="format 2, this countwise reads up to 1; upgrade countwise"):
+    crafted(path, {"format": 3, "arrays": []})
+    with pytest.raises(ModelFileError, match="format 3, this countwise reads up to 2; upgrade countwise"):
         read_model_file(path)
 
 
@@ -132,6 +168,9 @@ GOOD, BLOB = entry(np.arange(4))
         b"not json",
         b"\xff\xfe",
         b"[" * 100_000,
+        zlib.compress(b"[" * 100_000),
+        zlib.compress(b"{}") + b"x",
+        zlib.compress(b"{}")[:-1],
         [],
         None,
         3,
@@ -158,6 +197,12 @@ GOOD, BLOB = entry(np.arange(4))
                 {"bytes": "9"},
                 {"crc32": 0},
                 {"name": 3},
+                {"stored": "<f8"},
+                {"stored": "|u1"},
+                {"stored": ["|u1"]},
+                {"start": "0"},
+                {"start": 0.5},
+                {"start": 2**63},
             )
         ),
     ],
@@ -189,9 +234,14 @@ def test_a_blob_is_never_unpacked_beyond_its_size(path, monkeypatch):
             return getattr(self.inner, name)
 
     monkeypatch.setattr(model_file.zlib, "decompressobj", Watched)
-    with pytest.raises(ModelFileError, match="does not match"):
+    with pytest.raises(ModelFileError, match="cannot be unpacked"):
         read_model_file(path)
-    assert max(sizes) <= 33
+    assert len(sizes) == 2  # the header first
+    assert sizes[1] <= 33
+    monkeypatch.setattr(model_file, "MOST_HEADER", 1000)
+    with pytest.raises(ModelFileError, match="header that makes no sense"):
+        read_model_file(crafted(path, zlib.compress(b" " * 50_000_000)))
+    assert sizes[2] <= 1001
 
 
 def test_a_failed_write_keeps_the_old_file_and_leaves_nothing(path, monkeypatch):

@@ -1,8 +1,9 @@
 """The container of a saved model: a JSON header and plain arrays in one file. Opening it runs no code.
 
 Layout: 8 bytes of magic, the header's length and CRC-32 (little-endian), the header as UTF-8 JSON, the arrays.
-Arrays are little-endian, compressed with zlib, each with its CRC-32 in the header. A file is written under a
-temporary name and renamed, so a reader never sees half of it.
+Header and arrays are compressed with zlib; arrays are little-endian, of the narrowest type that holds their values,
+each with its CRC-32 in the header. A file is written under a temporary name and renamed, so a reader never sees half
+of it.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ from countwise.parallel import thread_map
 from countwise.progress import progress_bar
 
 MAGIC = b"countws\n"
-VERSION = 1  # of the whole format; a reader refuses a newer one
+VERSION = 2  # of the whole format; a reader refuses a newer one
 PREFIX = struct.Struct("<QI")
 DTYPES = {"|u1", "<u2", "<u4", "<i4", "<i8", "<f8", "|b1"}
+NARROW = ("|u1", "<u2", "<u4")  # what whole numbers are stored as, if they fit
+MOST_HEADER = 2**30  # bytes; a few would unpack to any number of them
 
 
 def write_model_file(
@@ -44,7 +47,8 @@ def write_model_file(
 
     with progress_bar("saving arrays", len(arrays)) as bar:
         packed = thread_map(pack, arrays.items(), threads)
-    text = json.dumps({"format": VERSION, **header, "arrays": [entry for entry, _ in packed]}).encode()
+    facts = {"format": VERSION, **header, "arrays": [entry for entry, _ in packed]}
+    text = zlib.compress(json.dumps(facts).encode())
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such directory", str(target.parent))
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -67,10 +71,31 @@ def _packed(name: str, array: AnyArray) -> tuple[dict[str, Any], bytes]:
     plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     if plain.dtype.str not in DTYPES:
         raise TypeError(f"array {name} has dtype {plain.dtype}, which the format does not know")
-    raw = plain.tobytes()
+    facts: dict[str, Any] = {"name": name, "dtype": plain.dtype.str, "shape": list(plain.shape)}
+    stored, start = _narrowed(plain.reshape(-1))
+    if stored.dtype != plain.dtype:
+        facts["stored"] = stored.dtype.str
+    if start is not None:
+        facts["start"] = start
+    raw = stored.tobytes()
     blob = zlib.compress(raw, 1)
-    facts = {"name": name, "dtype": plain.dtype.str, "shape": list(plain.shape)}
     return facts | {"bytes": len(blob), "crc32": zlib.crc32(raw)}, blob
+
+
+def _narrowed(array: AnyArray) -> tuple[AnyArray, int | None]:
+    """Whole numbers in the narrowest type; of integers that never fall the steps, and where they start."""
+    start, kind = None, array.dtype.kind
+    if not len(array) or kind not in "if":
+        return array, None
+    if kind == "i" and bool((array[1:] >= array[:-1]).all()):
+        array, start = np.diff(array, prepend=array[:1]), int(array[0])
+    elif kind == "f" and not bool((np.isfinite(array) & (array == np.floor(array)) & ~np.signbit(array)).all()):
+        return array, None
+    least, most = array.min(), array.max()
+    for name in NARROW:
+        if np.dtype(name).itemsize < array.itemsize and least >= 0 and most <= np.iinfo(name).max:
+            return array.astype(name), start
+    return array, start
 
 
 def _umask() -> int:
@@ -109,9 +134,9 @@ def read_model_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[
 def _header(path: str | os.PathLike[str], text: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The header and its directory of arrays, whose entries have the fields and types that they should."""
     try:
-        header = json.loads(text)
+        header = json.loads(text if text.startswith(b"{") else _unpacked(text, MOST_HEADER))  # format 1 is plain
         version = int(header["format"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelFileError(f"{path} has a header that makes no sense") from error
     if version > VERSION:
         raise ModelFileError(f"{path} has format {version}, this countwise reads up to {VERSION}; upgrade countwise")
@@ -128,20 +153,34 @@ def _is_entry(entry: Any) -> bool:
         and str(entry.get("dtype")) in DTYPES
         and isinstance(entry.get("shape"), list)
         and all(isinstance(n, int) and n >= 0 for n in [*entry["shape"], entry.get("bytes"), entry.get("crc32")])
+        and str(entry.get("stored", entry["dtype"])) in (entry["dtype"], *NARROW)
+        and isinstance(entry.get("start", 0), int)
+        and abs(entry.get("start", 0)) < 2**63
     )
 
 
-def _array(path: str | os.PathLike[str], entry: dict[str, Any], blob: bytes) -> AnyArray:
-    size = math.prod(entry["shape"]) * np.dtype(entry["dtype"]).itemsize
+def _unpacked(blob: bytes, most: int) -> bytes:
+    """What was compressed: never more than ``most`` bytes, whatever the blob holds."""
     unpacker = zlib.decompressobj()
+    raw = unpacker.decompress(blob, most + 1)
+    if len(raw) > most or not unpacker.eof or unpacker.unused_data:
+        raise ValueError("not what was compressed")
+    return raw
+
+
+def _array(path: str | os.PathLike[str], entry: dict[str, Any], blob: bytes) -> AnyArray:
+    stored = np.dtype(entry.get("stored", entry["dtype"]))
+    size = math.prod(entry["shape"]) * stored.itemsize
     try:
-        raw = unpacker.decompress(blob, size + 1)  # never more than the header says, whatever the blob holds
-    except (zlib.error, OverflowError) as error:
+        raw = _unpacked(blob, size)
+    except (zlib.error, ValueError, OverflowError) as error:
         raise ModelFileError(f"{path} is damaged: array {entry['name']} cannot be unpacked") from error
-    if len(raw) != size or not unpacker.eof or unpacker.unused_data or zlib.crc32(raw) != entry["crc32"]:
+    if len(raw) != size or zlib.crc32(raw) != entry["crc32"]:
         raise ModelFileError(f"{path} is damaged: array {entry['name']} does not match its checksum")
-    array = np.frombuffer(raw, entry["dtype"]).reshape(entry["shape"])
-    return array.astype(array.dtype.newbyteorder("="))  # a copy that can be written to
+    array = np.frombuffer(raw, stored)
+    if "start" in entry:
+        array = np.cumsum(array, dtype=np.int64) + entry["start"]
+    return array.astype(np.dtype(entry["dtype"]).newbyteorder("=")).reshape(entry["shape"])  # a copy, to be written to
 
 
 def _truncated(path: str | os.PathLike[str]) -> ModelFileError:

@@ -147,7 +147,8 @@ def test_tuned_members_keep_their_tuning(tmp_path):
 @pytest.fixture
 def altered(tmp_path):
     """Load a sound ensemble's file after ``change(header, arrays)``."""
-    Bag((2, 3), (0, 1)).fit(X, Y).save(tmp_path / "sound.cw")
+    slow = cw.HDP(method="crt", n_iter=20, burn_in=5)  # so that probabilities are in the file too
+    Bag((2, 3), (0, 1), smoothing=slow).fit(X, Y).save(tmp_path / "sound.cw")
     sound = read_model_file(tmp_path / "sound.cw")
     return lambda change: load_altered(sound, change, tmp_path / "bad.cw")
 
@@ -175,6 +176,7 @@ BAD = {
     "branch": replace_array("member1.tree1.branch", lambda branch: branch + 9),
     "value": replace_array("member0.tree0.cell_value", lambda value: value + 9),
     "prior": replace_array("member0.log_prior", lambda prior: prior[:1]),
+    "probabilities of one member": lambda header, arrays: header["members"][0].pop("hierarchical"),
 }
 
 

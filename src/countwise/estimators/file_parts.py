@@ -30,8 +30,6 @@ TREE_TYPES = {
     "cell_value": np.int32,
     "cell_count": np.float64,
     "branch": np.int32,
-    "cell_proba": np.float64,
-    "absent": np.float64,
 }
 TREE_ARRAYS = tuple(TREE_TYPES)[:5]
 LABEL_KINDS = "biufUO"
@@ -49,60 +47,79 @@ def vector(array: AnyArray, length: int) -> AnyArray:
     return array
 
 
-def network_out(trees: Sequence[ContextTree], parameters: Parameters, prefix: str = "") -> dict[str, AnyArray]:
-    """The arrays of one network: prior, trees, tuning."""
-    arrays: dict[str, AnyArray] = {f"{prefix}log_prior": parameters.log_prior}
-    for i, (tree, smoothed) in enumerate(zip(trees, parameters.trees, strict=True)):
+def network_out(
+    structure: Structure, trees: Sequence[ContextTree], tuning: Tuning | None, prefix: str = ""
+) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """Facts and arrays of one network: structure, counts, tuning."""
+    arrays: dict[str, AnyArray] = {}
+    for i, tree in enumerate(trees):
         own = f"{prefix}tree{i}."
         arrays |= {own + name: getattr(tree.counts, name) for name in TREE_ARRAYS}
-        arrays |= {own + name: getattr(smoothed, name) for name in ("cell_proba", "absent", "precision")}
         arrays[f"{own}branch"] = tree.branch
-        if smoothed.base is not None:
-            arrays[f"{own}base"] = smoothed.base
-    tuning = parameters.tuning
     if tuning is not None:
         arrays |= {f"{prefix}tuning.level_factor": tuning.level_factor, f"{prefix}tuning.bias": tuning.bias}
         arrays[f"{prefix}tuning.temperature"] = np.array([tuning.temperature])
         if tuning.weight is not None:
             arrays[f"{prefix}tuning.weight"] = tuning.weight
-    return arrays
+    return {"structure": {"order": structure.order, "parents": structure.parents}}, arrays
 
 
-def structure_out(structure: Structure, parameters: Parameters) -> dict[str, Any]:
-    """The facts of one network."""
-    return {
-        "structure": {"order": structure.order, "parents": structure.parents},
-        "hierarchical": [smoothed.hierarchical for smoothed in parameters.trees],
-    }
+def parameters_out(parameters: Parameters, prefix: str = "") -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """Facts and arrays of what smoothing made of a network's counts."""
+    arrays: dict[str, AnyArray] = {f"{prefix}log_prior": parameters.log_prior}
+    for i, smoothed in enumerate(parameters.trees):
+        arrays |= smoothed_out(smoothed, f"{prefix}tree{i}.")
+    return {"hierarchical": [smoothed.hierarchical for smoothed in parameters.trees]}, arrays
+
+
+def smoothed_out(smoothed: Smoothed, prefix: str) -> dict[str, AnyArray]:
+    """The arrays of one tree's probabilities."""
+    arrays = {prefix + name: getattr(smoothed, name) for name in ("cell_proba", "absent", "precision")}
+    return arrays if smoothed.base is None else arrays | {f"{prefix}base": smoothed.base}
 
 
 def network_in(
     entry: dict[str, Any],
     columns: Sequence[ColumnCodec],
     n_classes: int,
+    arrays: dict[str, AnyArray],
+    prefix: str = "",
+) -> tuple[Structure, list[ContextTree], Tuning | None]:
+    """A network from its facts and arrays (see :func:`network_out`)."""
+    structure = _structure(entry["structure"], tuple(column.name for column in columns))
+    arity = [*(column.arity for column in columns), n_classes]
+    trees = [_tree(family, arity, f"{prefix}tree{i}.", arrays) for i, family in enumerate(structure.families)]
+    return structure, trees, _tuning(arrays, n_classes, len(columns), prefix)
+
+
+def parameters_in(
+    entry: dict[str, Any],
+    trees: Sequence[ContextTree],
+    tuning: Tuning | None,
+    n_classes: int,
     smoother: Smoother,
     arrays: dict[str, AnyArray],
     prefix: str = "",
-) -> tuple[Structure, list[ContextTree], Parameters]:
-    """A network from its facts (see :func:`structure_out`) and arrays."""
-    structure = _structure(entry["structure"], tuple(column.name for column in columns))
-    families, arity = structure.families, [*(column.arity for column in columns), n_classes]
-    require(len(entry["hierarchical"]) == len(families), "the trees are not those of the structure")
-    trees, smoothed = [], []
-    for i, (family, flag) in enumerate(zip(families, entry["hierarchical"], strict=True)):
-        own = f"{prefix}tree{i}."
-        tree = _tree(family, arity, own, arrays)
-        trees.append(tree)
-        smoothed.append(smoothed_in(tree.counts, bool(flag), smoother, own, arrays))
-    log_prior = vector(arrays[f"{prefix}log_prior"], n_classes)
-    return structure, trees, Parameters(log_prior, tuple(smoothed), _tuning(arrays, n_classes, len(columns), prefix))
+) -> Parameters | None:
+    """What smoothing made of a network's counts; None if it is to be done again."""
+    if "hierarchical" not in entry:
+        return None
+    require(len(entry["hierarchical"]) == len(trees), "the trees are not those of the structure")
+    smoothed = tuple(
+        smoothed_in(tree.counts, bool(flag), smoother, f"{prefix}tree{i}.", arrays)
+        for i, (tree, flag) in enumerate(zip(trees, entry["hierarchical"], strict=True))
+    )
+    return Parameters(vector(arrays[f"{prefix}log_prior"], n_classes), smoothed, tuning)
 
 
 def smoothed_in(
     tree: CountTree, hierarchical: bool, smoother: Smoother, prefix: str, arrays: dict[str, AnyArray]
 ) -> Smoothed:
-    """Probabilities of a tree; cell_proba and absent are checked with the tree."""
-    precision = arrays.get(f"{prefix}precision")  # files of countwise 0.1 have none
+    """Probabilities of a tree."""
+    cell_proba = vector(arrays[f"{prefix}cell_proba"], tree.n_cells)
+    absent = vector(arrays[f"{prefix}absent"], tree.n_nodes)
+    require(all(bool(np.isfinite(a).all()) for a in (cell_proba, absent)), "a probability is not a number")
+    precision = arrays.get(f"{prefix}precision")  # the first files of format 1 have none
     if precision is None:
         precision = smoother.smooth(tree).precision
     precision = vector(precision, tree.n_nodes)
@@ -110,7 +127,7 @@ def smoothed_in(
     base = arrays.get(f"{prefix}base")
     if base is not None:
         require(bool((vector(base, tree.arity) > 0).all()), "a base probability is not positive")
-    return Smoothed(arrays[f"{prefix}cell_proba"], arrays[f"{prefix}absent"], hierarchical, precision, base)
+    return Smoothed(cell_proba, absent, hierarchical, precision, base)
 
 
 def _tuning(arrays: dict[str, AnyArray], n_classes: int, n_columns: int, prefix: str) -> Tuning | None:
@@ -148,8 +165,7 @@ def _tree(family: Family, arity: Sequence[int], prefix: str, arrays: dict[str, A
     splits = (arity[-1], *(arity[p] for p in family.parents))
     tree = CountTree(**{name: own[name] for name in TREE_ARRAYS}, arity=arity[family.child], splits=splits, choices=())
     branch, n_nodes, n_cells = own["branch"], tree.n_nodes, tree.n_cells
-    lengths = {"branch": n_nodes, "absent": n_nodes, "cell_count": n_cells}
-    lengths |= {"cell_proba": n_cells, "level_ptr": len(family.parents) + 3, "cell_ptr": n_nodes + 1}
+    lengths = {"branch": n_nodes, "cell_count": n_cells, "cell_ptr": n_nodes + 1, "level_ptr": len(family.parents) + 3}
     require(all(len(own[name]) == length for name, length in lengths.items()), what)
     for pointers, end in ((tree.level_ptr, n_nodes), (tree.cell_ptr, n_cells)):
         require(pointers[0] == 0 and pointers[-1] == end and bool((np.diff(pointers) >= 0).all()), what)
@@ -158,11 +174,18 @@ def _tree(family: Family, arity: Sequence[int], prefix: str, arrays: dict[str, A
         nodes = slice(int(tree.level_ptr[level]), int(tree.level_ptr[level + 1]))
         require(within(tree.parent[nodes], tree.level_ptr[level - 1], tree.level_ptr[level]), what)
         require(within(branch[nodes], 0, n_values) and bool((np.diff(tree.parent[nodes]) >= 0).all()), what)
-    require(within(tree.cell_value, 0, tree.arity), what)
-    below = slice(int(tree.cell_ptr[1]), None)
-    require(bool((tree.cell_parent[below] >= 0).all()), what)
-    require(all(bool(np.isfinite(own[name]).all()) for name in ("cell_count", "cell_proba", "absent")), what)
+    check_cells(tree, what)
     return ContextTree(family, branch, tree)
+
+
+def check_cells(tree: CountTree, what: str) -> None:
+    """Values ascend within a node and are its parent's too, which has counted at least as many rows of each."""
+    require(within(tree.cell_value, 0, tree.arity), what)
+    require(bool((np.diff(tree.cell_value)[np.diff(tree.cell_node) == 0] > 0).all()), what)
+    below, above = slice(int(tree.cell_ptr[1]), None), tree.cell_parent
+    require(bool((above[below] >= 0).all()), what)
+    require(bool((np.isfinite(tree.cell_count) & (tree.cell_count >= 0)).all()), what)
+    require(bool((tree.cell_count[below] <= tree.cell_count[above[below]]).all()), what)
 
 
 def within(values: AnyArray, low: Any, high: Any) -> bool:

@@ -1,4 +1,8 @@
-"""Models to files and back: facts into the JSON header, arrays as they are."""
+"""Models to files and back: facts into the JSON header, arrays as they are.
+
+A file holds counts. Probabilities follow from them and are smoothed again when a loaded model first needs them, unless
+the smoother is slow: then they are in the file too.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +28,10 @@ from countwise.estimators.file_parts import (
     network_in,
     network_out,
     object_of,
+    parameters_in,
+    parameters_out,
     plain,
     require,
-    structure_out,
     vector,
 )
 from countwise.estimators.forest import ProbabilityForestClassifier
@@ -82,17 +87,24 @@ def save_model(model: CountClassifier, path: str | os.PathLike[str]) -> None:
     header, arrays = _facts(model), {"class_counts": model.class_counts_} | _cuts(model.codec_)
     if hasattr(model, "loss_surface_"):
         arrays["loss_surface"] = model.loss_surface_
+    keep = model.smoother_.is_slow
     if isinstance(model, NetworkClassifier):
-        header |= structure_out(model.structure_, model._parameters)
-        arrays |= network_out(model.trees_, model._parameters)
+        facts, own = network_out(model.structure_, model.trees_, model.tuning_)
+        header, arrays = header | facts, arrays | own
+        if keep:
+            facts, own = parameters_out(model._parameters)
+            header, arrays = header | facts, arrays | own
     if isinstance(model, EnsembleClassifier):
         header["members"] = []
-        for m, (member, parameters) in enumerate(zip(model.members_, model._parameters, strict=True)):
-            header["members"].append(_member_facts(member, parameters, model.codec_))
-            arrays |= network_out(member.trees, parameters, f"member{m}.")
-            arrays |= {f"member{m}.{name}": cuts for name, cuts in _cuts(member.codec, model.codec_).items()}
+        for m, member in enumerate(model.members_):
+            facts, own = _member_out(member, model.codec_, f"member{m}.")
+            if keep:
+                more, smoothed = parameters_out(model._parameters[m], f"member{m}.")
+                facts, own = facts | more, own | smoothed
+            header["members"].append(facts)
+            arrays |= own
     if isinstance(model, TreeClassifier):
-        facts, own = trees_out(model.trees_, model._parameters)
+        facts, own = trees_out(model.trees_, model._parameters if keep else None)
         header, arrays = header | facts, arrays | own
     write_model_file(path, header, arrays, n_threads(model.n_jobs))
 
@@ -122,11 +134,12 @@ def _cuts(codec: Codec, like: Codec | None = None) -> dict[str, AnyArray]:
     }
 
 
-def _member_facts(member: Member, parameters: Parameters, fine: Codec) -> dict[str, Any]:
+def _member_out(member: Member, fine: Codec, prefix: str) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     pairs = zip(member.codec.columns, fine.columns, strict=True)
     columns = [[i, column_out(own)] for i, (own, other) in enumerate(pairs) if not same_column(own, other)]
-    say = {"group": int(member.group), "weight": float(member.weight)}
-    return say | structure_out(member.structure, parameters) | {"columns": columns}
+    facts, arrays = network_out(member.structure, member.trees, member.tuning, prefix)
+    cuts = {prefix + name: own for name, own in _cuts(member.codec, fine).items()}
+    return facts | {"group": int(member.group), "weight": float(member.weight), "columns": columns}, arrays | cuts
 
 
 def load(path: str | os.PathLike[str]) -> CountClassifier:
@@ -154,17 +167,21 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> CountClassifi
     model.classes_ = model.codec_.classes
     n_classes = len(model.classes_)
     model.class_counts_ = vector(arrays["class_counts"], n_classes)
+    counted = bool((np.isfinite(model.class_counts_) & (model.class_counts_ >= 0)).all())
+    require(counted and model.class_counts_.sum() > 0, "the counts of the classes are not sound")
     model.smoother_ = as_smoother(object_of(header["smoother"]))
     if isinstance(model, NetworkClassifier):
-        structure, trees, parameters = network_in(header, columns, n_classes, model.smoother_, arrays)
-        model.structure_, model.trees_, model.tuning_ = structure, trees, parameters.tuning
-        model._derived = Derived(parameters)
+        model.structure_, model.trees_, model.tuning_ = network_in(header, columns, n_classes, arrays)
+        kept = parameters_in(header, model.trees_, model.tuning_, n_classes, model.smoother_, arrays)
+        model._derived = Derived(kept)
     if isinstance(model, EnsembleClassifier):
         entries = enumerate(header["members"])
         pairs = [_member(model, entry, arrays, f"member{m}.") for m, entry in entries]
-        _check_members([member for member, _ in pairs], model.codec_)
         model.members_ = [member for member, _ in pairs]
-        model._derived = Derived([parameters for _, parameters in pairs])
+        _check_members(model.members_, model.codec_)
+        parameters = [kept for _, kept in pairs if kept is not None]
+        require(len(parameters) in (0, len(pairs)), "some members have probabilities and some have none")
+        model._derived = Derived(parameters or None)
     if isinstance(model, TreeClassifier):
         model.trees_, smoothed = trees_in(header["trees"], columns, n_classes, model.smoother_, arrays)
         model._derived = Derived(smoothed)
@@ -183,16 +200,17 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> CountClassifi
 
 def _member(
     model: EnsembleClassifier, entry: dict[str, Any], arrays: dict[str, AnyArray], prefix: str
-) -> tuple[Member, Parameters]:
+) -> tuple[Member, Parameters | None]:
     columns = list(model.codec_.columns)
     for i, column in entry["columns"]:
         require(isinstance(i, int) and 0 <= i < len(columns), "a member has a column that is not there")
         columns[i] = column_in(column, arrays.get(f"{prefix}cuts{i}"))
     codec, n_classes = Codec(tuple(columns), model.classes_), len(model.classes_)
-    structure, trees, parameters = network_in(entry, columns, n_classes, model.smoother_, arrays, prefix)
+    structure, trees, tuning = network_in(entry, columns, n_classes, arrays, prefix)
     group, weight = int(entry["group"]), float(entry["weight"])
     require(isfinite(weight) and weight >= 0.0, "the weight of a member is not a number >= 0")
-    return Member(codec, structure, trees, parameters.tuning, group, weight), parameters
+    kept = parameters_in(entry, trees, tuning, n_classes, model.smoother_, arrays, prefix)
+    return Member(codec, structure, trees, tuning, group, weight), kept
 
 
 def _check_members(members: list[Member], fine: Codec) -> None:

@@ -10,31 +10,31 @@ import numpy as np
 
 from countwise.data.codec import ColumnCodec, NumberCodec
 from countwise.dtypes import AnyArray
-from countwise.estimators.file_parts import require, smoothed_in, within
+from countwise.estimators.file_parts import check_cells, require, smoothed_in, smoothed_out, within
 from countwise.smooth import Smoothed, Smoother
 from countwise.tree.count_tree import CountTree
 from countwise.tree.splits import MISSING, N_LIKELY, SUBSET, SplitTable, SplitTree, levels_of
 
 COUNT_TYPES = {"cell_ptr": np.int64, "cell_value": np.int32, "cell_count": np.float64}
 SPLIT_TYPES = {"parent": np.int32, "branch": np.int32, "column": np.int32, "threshold": np.int32}
-SMOOTHED_TYPES = {"cell_proba": np.float64, "absent": np.float64}
 WRONG = "a tree is not sound"
 
 
-def trees_out(trees: Sequence[SplitTree], smoothed: Sequence[Smoothed]) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """Facts and arrays of all trees; their levels follow from the parents."""
+def trees_out(
+    trees: Sequence[SplitTree], smoothed: Sequence[Smoothed] | None
+) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """Facts and arrays of all trees, with probabilities if they are to be kept; levels follow from the parents."""
+    facts: list[dict[str, Any]] = [{"choices": tree.counts.choices} for tree in trees]
     arrays: dict[str, AnyArray] = {}
-    for i, (tree, own) in enumerate(zip(trees, smoothed, strict=True)):
+    for i, tree in enumerate(trees):
         prefix = f"tree{i}."
         arrays |= {prefix + name: getattr(tree.counts, name) for name in COUNT_TYPES}
         arrays |= {prefix + name: getattr(tree.splits, name) for name in SPLIT_TYPES}
         if tree.splits.side_ptr is not None:
             arrays |= {prefix + "side_ptr": tree.splits.side_ptr, prefix + "sides": tree.splits.sides}
-        arrays |= {prefix + name: getattr(own, name) for name in (*SMOOTHED_TYPES, "precision")}
-        if own.base is not None:
-            arrays[f"{prefix}base"] = own.base
-    pairs = zip(trees, smoothed, strict=True)
-    facts = [{"hierarchical": own.hierarchical, "choices": tree.counts.choices} for tree, own in pairs]
+        if smoothed is not None:
+            facts[i]["hierarchical"] = smoothed[i].hierarchical
+            arrays |= smoothed_out(smoothed[i], prefix)
     return {"trees": facts}, arrays
 
 
@@ -44,8 +44,8 @@ def trees_in(
     n_classes: int,
     smoother: Smoother,
     arrays: dict[str, AnyArray],
-) -> tuple[list[SplitTree], list[Smoothed]]:
-    """Trees from their facts and arrays."""
+) -> tuple[list[SplitTree], list[Smoothed] | None]:
+    """Trees from their facts and arrays; without probabilities where they are to be smoothed again."""
     require(len(entries) > 0, "there is no tree")
     trees, smoothed = [], []
     for i, entry in enumerate(entries):
@@ -55,16 +55,18 @@ def trees_in(
         require(all(n > 0 for n in choices), WRONG)
         tree = replace(tree, counts=replace(tree.counts, choices=choices))
         trees.append(tree)
-        smoothed.append(smoothed_in(tree.counts, bool(entry["hierarchical"]), smoother, prefix, arrays))
-    return trees, smoothed
+        if "hierarchical" in entry:
+            smoothed.append(smoothed_in(tree.counts, bool(entry["hierarchical"]), smoother, prefix, arrays))
+    require(len(smoothed) in (0, len(trees)), WRONG)
+    return trees, smoothed or None
 
 
 def _tree(columns: Sequence[ColumnCodec], n_classes: int, prefix: str, arrays: dict[str, AnyArray]) -> SplitTree:
-    types = COUNT_TYPES | SPLIT_TYPES | SMOOTHED_TYPES
+    types = COUNT_TYPES | SPLIT_TYPES
     own = {name: arrays[prefix + name] for name in types}
     require(all(a.ndim == 1 and a.dtype == types[name] for name, a in own.items()), WRONG)
     n_nodes, n_cells = len(own["parent"]), len(own["cell_value"])
-    lengths = {"cell_ptr": n_nodes + 1, "cell_count": n_cells, "cell_proba": n_cells, "absent": n_nodes}
+    lengths = {"cell_ptr": n_nodes + 1, "cell_count": n_cells}
     lengths |= dict.fromkeys(("branch", "column", "threshold"), n_nodes)
     require(n_nodes > 0 and all(len(own[name]) == length for name, length in lengths.items()), WRONG)
     parent = own["parent"]
@@ -75,7 +77,6 @@ def _tree(columns: Sequence[ColumnCodec], n_classes: int, prefix: str, arrays: d
     cell_ptr, cell_value, cell_count = (own[name] for name in COUNT_TYPES)
     tree = CountTree(parent, levels_of(parent), cell_ptr, cell_value, cell_count, n_classes)
     _check_counts(tree)
-    require(all(bool(np.isfinite(own[name]).all()) for name in ("cell_count", "cell_proba", "absent")), WRONG)
     return SplitTree(tree, splits)
 
 
@@ -126,9 +127,7 @@ def _check_sides(splits: SplitTable, columns: Sequence[ColumnCodec]) -> None:
 
 
 def _check_counts(tree: CountTree) -> None:
-    """Every node has cells, whose values ascend and are its parent's too."""
+    """Every node has cells, which are sound."""
     sizes = np.diff(tree.cell_ptr)
     require(tree.cell_ptr[0] == 0 and tree.cell_ptr[-1] == tree.n_cells and bool((sizes > 0).all()), WRONG)
-    require(within(tree.cell_value, 0, tree.arity), WRONG)
-    require(bool((np.diff(tree.cell_value)[np.diff(tree.cell_node) == 0] > 0).all()), WRONG)
-    require(bool((tree.cell_parent[int(tree.cell_ptr[1]) :] >= 0).all()), WRONG)
+    check_cells(tree, WRONG)

@@ -40,7 +40,7 @@ class Smoother(BaseEstimator, ABC):
 
     @property
     def is_slow(self) -> bool:
-        """Whether a small tree is worth a thread of its own."""
+        """Whether it takes far longer than counting: worth threads for small trees, and a place in model files."""
         return False
 
     @property

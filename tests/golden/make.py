@@ -1,4 +1,4 @@
-"""Write the golden models of format 1 and what they predict: ``python tests/golden/make_v1.py``.
+"""Write the golden models of the present format and what they predict: ``python tests/golden/make.py``.
 
 Run once for each model, when what it holds was new; files that are there are left alone. That they keep loading, and
 keep predicting the same, is what tests/estimators/test_persist.py holds.
@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import countwise as cw
+from countwise.model_file import VERSION
 
 HERE = Path(__file__).parent
 
@@ -30,15 +31,16 @@ MODELS = {
     "iris-tree": ("iris", cw.ProbabilityTreeClassifier(smoothing="m-branch", pruning=cw.Pessimistic(0.4))),
     "tic-tac-toe-forest": ("tic-tac-toe", cw.ProbabilityForestClassifier(2, smoothing="laplace", max_depth=4)),
     "iris-eskdb": ("iris", cw.ESKDBClassifier(n_estimators=2, k=1)),
+    "iris-kdb-gibbs": ("iris", cw.KDBClassifier(k=1, smoothing=cw.HDP("gibbs", n_iter=50, burn_in=10))),
 }
 
 
 def main() -> None:
     for name, (dataset, model) in MODELS.items():
-        if (HERE / f"v1-{name}.cw").exists():
+        if (HERE / f"v{VERSION}-{name}.cw").exists():
             continue
         X, y = with_gaps(*cw.datasets.load(dataset))
-        model.fit(X, y).save(HERE / f"v1-{name}.cw")
+        model.fit(X, y).save(HERE / f"v{VERSION}-{name}.cw")
         every = X.take(list(range(0, len(X), 40)))
         facts = {
             "origin": f"countwise {cw.__version__}, {model!r} on the computed data set {dataset!r} with gaps",
@@ -46,7 +48,7 @@ def main() -> None:
             "classes": [str(label) for label in model.classes_],
             "proba": model.predict_proba(every).tolist(),
         }
-        (HERE / f"v1-{name}.json").write_text(json.dumps(facts, indent=1) + "\n")
+        (HERE / f"v{VERSION}-{name}.json").write_text(json.dumps(facts, indent=1) + "\n")
 
 
 if __name__ == "__main__":
