@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kStrengths[4] = {1, 4, 16, 64};
 constexpr double kLeastGain = 1e-8;  // in nats, over all rows: less is the rounding of a sum that is 0
+constexpr size_t kTableCells = size_t{1} << 16, kCellsPerRow = 16;  // more are sorted instead
 constexpr double kHuge = 1e12, kLogHuge = 27.631021115928547;  // log_of() is for numbers of at least 1
 
 // Sum over cells of n log(n - left + A f), for each A; f is at most 1 and n - left + A f may be below 1.
@@ -49,27 +50,10 @@ class Gains {
   }
 
   double of(uint32_t parent) {
-    const size_t width = given_class_.size(), arity = rows_.columns[parent].arity, classes = rows_.n_classes;
-    table_.assign(arity * width, 0.0);
-    with_width(rows_.columns[parent], [&](auto* tag) {
-      const auto* codes = static_cast<decltype(tag)>(rows_.columns[parent].data);
-      if (rows_.weights)
-        for (size_t r = 0; r < rows_.n_rows; ++r) table_[codes[r] * width + value_and_class_[r]] += rows_.weights[r];
-      else
-        for (size_t r = 0; r < rows_.n_rows; ++r) table_[codes[r] * width + value_and_class_[r]] += 1.0;
-    });
     n_.clear(), f_.clear(), total_.clear(), one_.clear();
-    for (size_t j = 0; j < arity; ++j) {
-      context_.assign(classes, 0.0);
-      for (size_t cell = 0, y = 0; cell < width; ++cell, y = y + 1 == classes ? 0 : y + 1) {
-        const double count = table_[j * width + cell];
-        if (count == 0) continue;
-        context_[y] += count;
-        n_.push_back(count), f_.push_back(given_class_[cell]);
-      }
-      for (double count : context_)
-        if (count > 0) total_.push_back(count), one_.push_back(1.0);
-    }
+    context_.assign(rows_.n_classes, 0.0);
+    const size_t cells = size_t{rows_.columns[parent].arity} * given_class_.size();
+    cells <= std::max(kTableCells, kCellsPerRow * rows_.n_rows) ? count_in_table(parent) : count_sorted(parent);
     double up[4] = {0, 0, 0, 0}, down[4] = {0, 0, 0, 0};
     add_logs(n_.data(), f_.data(), n_.size(), up);
     add_logs(total_.data(), one_.data(), total_.size(), down);
@@ -79,11 +63,58 @@ class Gains {
   }
 
  private:
+  void count_in_table(uint32_t parent) {
+    const size_t width = given_class_.size(), arity = rows_.columns[parent].arity, classes = rows_.n_classes;
+    table_.assign(arity * width, 0.0);
+    with_width(rows_.columns[parent], [&](auto* tag) {
+      const auto* codes = static_cast<decltype(tag)>(rows_.columns[parent].data);
+      if (rows_.weights)
+        for (size_t r = 0; r < rows_.n_rows; ++r) table_[codes[r] * width + value_and_class_[r]] += rows_.weights[r];
+      else
+        for (size_t r = 0; r < rows_.n_rows; ++r) table_[codes[r] * width + value_and_class_[r]] += 1.0;
+    });
+    for (size_t j = 0; j < arity; ++j) {
+      for (size_t cell = 0, y = 0; cell < width; ++cell, y = y + 1 == classes ? 0 : y + 1)
+        if (table_[j * width + cell] != 0) add_cell(cell, y, table_[j * width + cell]);
+      end_context();
+    }
+  }
+
+  // The same cells in the same order, in memory that follows the rows: two columns of many values have far more pairs
+  // of them than there are rows.
+  void count_sorted(uint32_t parent) {
+    const size_t width = given_class_.size();
+    keys_.clear();
+    for (size_t r = 0; r < rows_.n_rows; ++r)
+      keys_.emplace_back(code_at(rows_.columns[parent], r) * uint64_t{width} + value_and_class_[r], r);
+    std::sort(keys_.begin(), keys_.end());
+    for (size_t i = 0; i < keys_.size();) {
+      const uint64_t key = keys_[i].first;
+      double count = 0;
+      for (; i < keys_.size() && keys_[i].first == key; ++i) count += rows_.weights ? rows_.weights[keys_[i].second] : 1.0;
+      if (count != 0) add_cell(key % width, key % width % rows_.n_classes, count);
+      if (i == keys_.size() || keys_[i].first / width != key / width) end_context();
+    }
+  }
+
+  void add_cell(size_t cell, size_t y, double count) {
+    context_[y] += count;
+    n_.push_back(count), f_.push_back(given_class_[cell]);
+  }
+
+  void end_context() {
+    for (double& count : context_) {
+      if (count > 0) total_.push_back(count), one_.push_back(1.0);
+      count = 0;
+    }
+  }
+
   const SearchRows& rows_;
   const uint32_t arity_;
   double base_;  // what the attribute's own distribution given the class achieves
   std::vector<uint32_t> value_and_class_;
   std::vector<double> given_class_, table_, context_, n_, f_, total_, one_;
+  std::vector<std::pair<uint64_t, size_t>> keys_;  // of cells, and their rows
 };
 
 }  // namespace

@@ -166,32 +166,49 @@ CW_INLINE void add_by_walking(const Term& term, const Rows& rows, double factor,
   if (!term.deep.empty()) add_deep(term, rows, walk, factor, out);
 }
 
-// One block of rows through the table; false if a row holds a code that training never met (nothing is added).
-CW_INLINE bool add_by_table(const Term& term, const Rows& rows, double factor, double* out) {
-  uint32_t cell[kBlock];
-  uint32_t unseen = 0;
+// One block of rows through the table. Rows with a code that training never met are not in it and walk, they alone: a
+// walk adds the same logarithms in another order, and what a row gets must not depend on the rows beside it.
+CW_INLINE void add_by_table(const Term& term, const Rows& rows, double factor, double* out) {
+  uint32_t cell[kBlock], unseen[kBlock], any = 0;
   std::fill_n(cell, rows.n, 0u);
+  std::fill_n(unseen, rows.n, 0u);
   auto append = [&](uint32_t position, uint32_t arity) {
     rows.codes(position, [&](const auto* codes) {
       for (size_t r = 0; r < rows.n; ++r) {
         const uint32_t code = codes[r];
-        unseen |= code >= arity;
+        unseen[r] |= code >= arity;
+        any |= code >= arity;
         cell[r] = cell[r] * arity + code;
       }
     });
   };
   for (size_t p = 0; p < term.parents.size(); ++p) append(term.parents[p], term.parent_arity[p]);
   append(term.child, term.child_arity);
-  if (unseen) return false;
-  for (size_t r = 0; r < rows.n; ++r)
+  const auto from_table = [&](size_t r) {
     add(&term.table[cell[r] * rows.n_classes], factor, rows.n_classes, out + r * rows.stride);
-  return true;
+  };
+  if (!any) {
+    for (size_t r = 0; r < rows.n; ++r) from_table(r);
+    return;
+  }
+  for (size_t r = 0; r < rows.n;) {
+    size_t end = r;
+    while (end < rows.n && unseen[end]) ++end;
+    if (end > r) {
+      const Rows walking{rows.columns, rows.start + r, end - r, rows.n_classes, rows.stride};
+      add_by_walking(term, walking, factor, out + r * rows.stride);
+    }
+    for (r = end; r < rows.n && !unseen[r]; ++r) from_table(r);
+  }
 }
 
 // Adds a term's log probabilities, times a factor, for one block of rows.
 CW_INLINE void add_term(const Term& term, const Rows& rows, double factor, double* out) {
   if (factor == 0.0) return;  // also of a probability of 0
-  if (term.table.empty() || !add_by_table(term, rows, factor, out)) add_by_walking(term, rows, factor, out);
+  if (term.table.empty())
+    add_by_walking(term, rows, factor, out);
+  else
+    add_by_table(term, rows, factor, out);
 }
 
 // Attribute by attribute over a whole share of rows, so that one attribute's trie stays in the cache meanwhile.

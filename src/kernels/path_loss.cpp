@@ -15,6 +15,8 @@ CW_CLONES void logs(const double* p, size_t size, double* out) {
 }
 
 constexpr int64_t kNowhere = -1;
+constexpr double kSilent = -1;      // in place of a probability
+constexpr double kRounding = 1e-9;  // of a count
 
 // Looks for a row in a context tree, one class after the other.
 class Walker {
@@ -75,13 +77,18 @@ class PathLoss::Walk {
         root_(root_concentration),
         total_(node_totals(term.tree)) {}
 
-  // Appends to `levels` what is left without the row; returns the probability of its value at the root.
+  // Appends to `levels` what is left without the row; returns the probability of its value at the root. A value that no
+  // other row has is one that was never met, once the row is out: nothing is appended, and the answer is kSilent.
   double run(size_t row, uint32_t y, double weight, std::vector<Level>& levels) {
     const uint32_t value = code_at(rows_.columns[term_.child], row);
     const int64_t cell = walker_.cell(0, value);
     const double n = cell == kNowhere ? 0.0 : term_.tree.cell_count[cell];
     const double left = walk(row, value, y, weight, at_root(n, 0.0), levels);
-    return at_root(n, left);
+    if (n - left > kRounding) return at_root(n, left);
+    for (Level& level : levels)
+      while (!level.at.empty() && level.at.back() >= row * n_classes_)
+        level.at.pop_back(), level.n.pop_back(), level.total.pop_back();
+    return kSilent;
   }
 
  private:
@@ -172,9 +179,12 @@ void PathLoss::add_term(size_t position, const PathTerm& term, const PathRows& r
   paths.speaks.assign(n_rows_, 0);
   for (size_t row = 0; row < n_rows_; ++row) {
     if (code_at(rows.columns[term.child], row) >= term.child_arity) continue;
+    const double root = walk.run(row, target_[row], weights_[row], paths.levels);
+    if (root == kSilent) continue;
     paths.speaks[row] = 1;
-    paths.root[row] = walk.run(row, target_[row], weights_[row], paths.levels);
+    paths.root[row] = root;
   }
+  for (Level& level : paths.levels) level.at.shrink_to_fit(), level.n.shrink_to_fit(), level.total.shrink_to_fit();
   terms_.at(position) = std::move(paths);
 }
 

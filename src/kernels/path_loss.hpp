@@ -70,7 +70,7 @@ class PathLoss {
   struct Paths {
     std::vector<Level> levels;
     std::vector<double> root;     // [row]: the probability at the root
-    std::vector<uint8_t> speaks;  // [row]: 0 for a value that was never counted
+    std::vector<uint8_t> speaks;  // [row]: 0 for a value that was never counted, or in this row alone
   };
   class Walk;
   class Block;

@@ -263,7 +263,7 @@ double fit_temperature(const JudgedRows& rows, const double* offset, const doubl
       next_value = fit.evaluate(next);
       if (next_value <= value - 1e-4 * share * promised || share < 1e-3) break;
     }
-    if (next_value > value) break;  // only rounding is left
+    if (!(next_value <= value)) break;  // only rounding is left, or nothing that is a number
     x = next;
     value = next_value;
     if (promised < kDecrement) break;

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from countwise.data.parts import row_hash
-from countwise.data.sample import sample_rows
+from countwise.data.sample import dealt_weights, sample_rows
 from oracle.tables import Table, random_table
 
 
@@ -80,36 +80,50 @@ def test_wide_and_narrow_codes_are_the_same_rows():
 # Parts
 
 
+def dealt(table, n_parts, size=None):
+    """{row: (how much of it each part gets)}."""
+    sample = sample_rows(table.data(size), 1000, 0)
+    return dict(zip(as_rows(sample)[0], map(tuple, dealt_weights(sample.batch, n_parts).T.tolist()), strict=True))
+
+
+@pytest.mark.parametrize("kind", [None, "integer"])
+@pytest.mark.parametrize("arity", [3, 1000])
 @pytest.mark.parametrize("n_parts", [2, 3, 7])
-def test_every_part_has_its_share_of_every_class(n_parts):
+def test_every_part_has_its_share_of_every_class(n_parts, arity, kind):
     rng = np.random.default_rng(0)
     y = rng.choice(4, 1000, p=[0.7, 0.2, 0.08, 0.02])
-    sample = sample_rows(Table(rng.integers(0, 1000, (1000, 2)), y, [1000, 1000], 4).data(), 1000, 0)
-    part = sample.parts(n_parts)
+    weights = None if kind is None else rng.integers(1, 6, 1000).astype(float)
+    table = Table(rng.integers(0, arity, (1000, 2)), y, [arity, arity], 4, weights)
+    found = dealt(table, n_parts)
+    whole = as_rows(sample_rows(table.data(), 1000, 0))[0]
+    for row, shares in found.items():
+        assert sum(shares) == whole[row]
+        assert max(shares) - min(shares) <= 1  # rows that come often are in all parts
     for label in range(4):
-        sizes = np.bincount(part[sample.batch.target == label], minlength=n_parts)
+        sizes = np.sum([shares for row, shares in found.items() if row[-1] == label], axis=0)
         assert sizes.max() - sizes.min() <= 1
-        assert len(sizes) == n_parts
 
 
-def test_parts_are_even_with_many_small_classes():
+def test_parts_of_rows_that_come_once_are_whole_and_even_with_many_small_classes():
     table = Table(np.arange(104)[:, None], np.arange(104) % 26, [104], 26)  # four rows of each
-    assert sorted(np.bincount(sample_rows(table.data(), 1000, 0).parts(3))) == [34, 35, 35]
+    shares = np.array(list(dealt(table, 3).values()))
+    assert set(shares.reshape(-1).tolist()) == {0.0, 1.0}
+    assert sorted(shares.sum(axis=0)) == [34, 35, 35]
 
 
-def test_a_part_is_the_same_whatever_the_order_and_the_weights():
+def test_parts_are_the_same_whatever_the_order_and_for_weights_and_repetitions():
     table = random_table(5, 300, [4, 6, 3])
-
-    def parts(table, size=None):
-        sample = sample_rows(table.data(size), 1000, 0)
-        return dict(zip(as_rows(sample)[0], sample.parts(3).tolist(), strict=True))
-
-    first = parts(table)
     order = np.random.default_rng(1).permutation(300)
+    assert dealt(table.take(order), 3, 17) == dealt(table, 3)
     heavy = Table(table.X, table.y, table.arity, 3, np.random.default_rng(2).integers(1, 5, 300).astype(float))
-    assert parts(table.take(order), 17) == first
-    assert parts(heavy) == first
-    assert parts(heavy.repeated()) == first
+    assert dealt(heavy.repeated(), 3) == dealt(heavy, 3)
+
+
+def test_fractions_are_dealt_whole():
+    table = random_table(6, 300, [30, 30], weights="eighths")
+    for row, shares in dealt(table, 3).items():
+        assert sum(shares) == as_rows(sample_rows(table.data(), 1000, 0))[0][row]
+        assert sum(share % 1 > 0 for share in shares) <= 1
 
 
 def test_rows_of_one_part_do_not_depend_on_their_values_alone():
@@ -117,14 +131,13 @@ def test_rows_of_one_part_do_not_depend_on_their_values_alone():
     X = np.arange(3000)[:, None]
     sample = sample_rows(Table(X, np.zeros(3000, int), [3000], 2).data(), 3000, 0)
     part = np.empty(3000, int)
-    part[sample.batch.codes[0]] = sample.parts(3)
+    part[sample.batch.codes[0]] = dealt_weights(sample.batch, 3).argmax(axis=0)
     assert np.bincount(part).tolist() == [1000, 1000, 1000]
     together = [(part[:-lag] == part[lag:]).mean() for lag in (1, 2, 3)]
     assert together == pytest.approx([1 / 3] * 3, abs=0.05)
 
 
 def test_a_class_that_is_absent_and_a_single_row():
-    sample = sample_rows(Table(np.array([[1], [0]]), np.array([2, 2]), [2], 4).data(), 10, 0)
-    assert sorted(sample.parts(3).tolist()) == [0, 1]
-    alone = sample_rows(Table(np.array([[1]]), np.array([0]), [2], 2).data(), 10, 0)
-    assert alone.parts(3).tolist() == [0]
+    two = dealt(Table(np.array([[1], [0]]), np.array([2, 2]), [2], 4), 3)
+    assert sorted(two.values()) == [(0.0, 1.0, 0.0), (1.0, 0.0, 0.0)]
+    assert list(dealt(Table(np.array([[1]]), np.array([0]), [2], 2), 3).values()) == [(1.0, 0.0, 0.0)]

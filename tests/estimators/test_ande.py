@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import countwise as cw
+from countwise.estimators.ande import Support
 from oracle.aode import aode_proba
 
 ROWS = [("a", "u"), ("a", "u"), ("a", "v"), ("b", "v"), ("b", "v"), ("a", "v"), ("b", "u"), ("c", "u")]
@@ -88,3 +89,28 @@ def test_too_many_pairs_are_refused_before_they_are_counted():
     with pytest.raises(cw.MemoryLimitError, match=r"n=2 has .* tables .*use a smaller n, fewer columns"):
         cw.AnDEClassifier(n=2, max_memory="4MB").fit(Z, y)
     assert cw.AnDEClassifier(n=1, max_memory="16MB").fit(Z, y).n_passes_ == 1
+
+
+@pytest.mark.parametrize("least", [0, 1, 3, 50])
+@pytest.mark.parametrize("n", [1, 2])
+def test_support_is_the_number_of_rows_with_these_values(n, least):
+    rng = np.random.default_rng(3)
+    Z = pd.DataFrame(rng.integers(4, size=(90, 3)).astype(str).astype(object), columns=list("abc"))
+    model = cw.AnDEClassifier(n=n, min_support=least).fit(Z, rng.integers(3, size=90))
+    new = pd.concat([Z[:20], pd.DataFrame([("9", "1", "2"), (None, "0", "9"), ("9", "9", "9")], columns=list("abc"))])
+    batch, _ = next(iter(model._rows(new)))
+    said = np.isfinite(model._log_weight()(batch))
+    for m, member in enumerate(model.members_[:-1]):
+        columns = [Z.columns[i] for i in member.structure.order[:n]]
+        rows = [int((Z[columns] == row).all(axis=1).sum()) for _, row in new[columns].iterrows()]
+        assert said[:, m].tolist() == [count >= least for count in rows]
+    assert said[:, -1].tolist() == (~said[:, :-1].any(axis=1)).tolist()
+
+
+def test_support_takes_memory_by_rows_not_by_pairs_of_values():
+    names = np.array([f"n{i}" for i in range(30_000)], dtype=object)
+    Z = pd.DataFrame({c: np.random.default_rng(i).permutation(names) for i, c in enumerate("abc")})
+    model = cw.AnDEClassifier(n=2).fit(Z, np.arange(30_000) % 2)  # a table of a pair would be 900,000,000 cells
+    support = Support(model.members_[0], 2, 1)
+    assert support.often.nbytes == 8 * 30_000
+    assert np.isfinite(model.predict_proba(Z[:5])).all()

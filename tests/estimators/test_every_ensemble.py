@@ -169,3 +169,23 @@ def test_members_that_are_too_large_together_are_refused():
     with pytest.raises(cw.MemoryLimitError, match=r"the counts of 30 members take .* use fewer members"):
         cw.ESKDBClassifier(30, 3, max_memory=n_bytes - 1).fit(X, y)
     assert len(cw.ESKDBClassifier(30, 3, max_memory=n_bytes).fit(X, y).members_) == 30
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_large_weights_are_counts_and_larger_ones_are_refused(name):
+    X, y = frame()
+    assert np.isfinite(MODELS[name]().fit(X, y, sample_weight=np.full(len(y), 5e11 / len(y))).predict_proba(X)).all()
+    with pytest.raises(cw.DataError, match=r"the weights add up to 1e\+14, more than 1e\+12.*divide"):
+        MODELS[name]().fit(X, y, sample_weight=np.full(len(y), 1e14 / len(y)))
+
+
+def test_a_loaded_forest_of_networks_shares_its_trees(tmp_path):
+    """A tree that members share is sampled once, with one seed: before and after."""
+    X, y = frame()
+    sampler = cw.HDP("gibbs", n_iter=20, burn_in=5)
+    model = cw.KDFClassifier(1, smoothing=sampler).fit(X, y)
+    model.save(tmp_path / "kdf.cw")
+    loaded = cw.load(tmp_path / "kdf.cw")
+    counts = [len({id(tree) for member in m.members_ for tree in member.trees}) for m in (model, loaded)]
+    assert counts[0] == counts[1] < sum(len(member.trees) for member in model.members_)
+    assert_same(loaded.partial_fit(X, y), model.partial_fit(X, y), X)

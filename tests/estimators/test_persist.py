@@ -291,13 +291,18 @@ def test_other_crafted_arrays_are_refused(altered):
 
         return change
 
+    def same_branch_twice(header, arrays):
+        where = "tree3.parent", "tree3.branch"
+        siblings = np.flatnonzero(np.diff(arrays[where[0]]) == 0)
+        arrays[where[1]][siblings[-1] + 1] = arrays[where[1]][siblings[-1]]
+
     def more_than_above(header, arrays):
         arrays["tree3.cell_count"][-1] = arrays["tree3.cell_count"].sum()
 
     wrong = [
         a_count(where, value) for where in ("class_counts", "tree2.cell_count") for value in (-1.0, np.nan, np.inf)
     ]
-    for change in (cuts, prior, counts, more_than_above, *wrong):
+    for change in (cuts, prior, counts, same_branch_twice, more_than_above, *wrong):
         with pytest.raises(ModelFileError, match="not a usable model"):
             altered(change)
 

@@ -1,6 +1,7 @@
 """The pool and the single tuned network: honest, repeatable, at ease with little data, and good."""
 
 import pickle
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import countwise as cw
-from countwise.data.coarse import coarsening
-from countwise.data.sample import Sample
 from countwise.datasets import load
 from countwise.errors import DataError, MemoryLimitError
 from countwise.estimators import pool
@@ -50,7 +49,10 @@ def numbers(n_rows=300, seed=0, n_classes=2):
 
 
 def rows_of(batch):
-    return set(zip(*(column.tolist() for column in batch.codes), batch.target.tolist(), strict=True))
+    """How often each row is there."""
+    rows = zip(*(column.tolist() for column in batch.codes), batch.target.tolist(), strict=True)
+    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+    return Counter(dict(zip(rows, weights.tolist(), strict=True)))
 
 
 @pytest.fixture
@@ -78,13 +80,11 @@ def test_rows_that_tune_a_part_did_not_choose_its_structures(watched):
     searched, judged = watched
     assert len(searched) == 9
     assert [len(own) for own in judged] == [3, 3, 3]
-    everything = set().union(*(own[0] for own in judged))
-    assert len(everything) == len(pd.concat([X, pd.Series(y)], axis=1).drop_duplicates())
+    everything = sum((own[0] for own in judged), Counter())  # each row tunes one part
+    assert sorted(everything.values()) == sorted(pd.concat([X, pd.Series(y)], axis=1).value_counts(dropna=False))
     for part, rows in searched:
         for own in judged[part]:
-            assert not rows & own
-            assert rows | own == everything
-    assert sum(len(own[0]) for own in judged) == len(everything)  # each row tunes one part
+            assert rows + own == everything
     for member in model.members_:  # and is counted in all
         assert all(tree.counts.total[0] == 400 for tree in member.trees)
 
@@ -94,7 +94,7 @@ def test_structures_and_bins_of_a_part_do_not_see_its_labels(monkeypatch):
     X, y = words(600)
     X["number"] = np.random.default_rng(3).normal(size=600) + (y == "yes")
     X["part"] = np.random.default_rng(1).integers(0, 3, 600).astype(str)
-    monkeypatch.setattr(Sample, "parts", lambda self, n_parts: self.batch.codes[-1] % n_parts)
+    monkeypatch.setattr(pool, "dealt_weights", lambda rows, n: np.eye(n)[:, rows.codes[-1] % n])
     own = (X["part"] == "1").to_numpy()
     permuted = y.copy()
     permuted[own] = np.random.default_rng(2).permutation(permuted[own])
@@ -120,6 +120,38 @@ def test_noise_is_not_believed(make):
     new = rng.integers(0, 4, (200, 30)).astype(str).astype(object)
     assert np.abs(make().fit(X, y).predict_proba(new) - 0.5).mean() < 0.2
     assert np.abs(cw.TunedKDBClassifier(k=3, tune=None).fit(X, y).predict_proba(new) - 0.5).mean() > 0.3
+
+
+@each_model
+@pytest.mark.parametrize("n_values", [(1,), (3,), (2, 3), (2, 2, 4)])
+def test_few_distinct_rows_keep_their_classes(make, n_values):
+    """Rows that come many times are dealt to all parts: in one, they would tune its biases to their class alone."""
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.integers(n, size=3000) for n in n_values], axis=1).astype(str).astype(object)
+    y = (rng.random(3000) < 0.05 + 0.1 * (X == "1").sum(axis=1)).astype(int)
+    proba = make().fit(X, y).predict_proba(X)[:, 1]
+    assert proba.mean() == pytest.approx(y.mean(), abs=0.01)
+    for row in np.unique(X.astype(str), axis=0):
+        same = (row == X).all(axis=1)
+        assert proba[same].mean() == pytest.approx(y[same].mean(), abs=0.05)
+
+
+@each_model
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_column_of_names_says_nothing(make, beside):
+    """A row left out leaves no other of its name: such a value is one never met, as a new row's will be."""
+    rng = np.random.default_rng(0)
+    names = np.array([f"n{i}" for i in range(1200)], dtype=object)
+    other = rng.integers(3, size=1200)
+    y = (rng.random(1200) < np.array([0.1, 0.3, 0.6])[other]).astype(int)
+    X = pd.DataFrame({"name": names, "other": other.astype(str)})[["name", "other"] if beside else ["name"]]
+    model = make().fit(X[:600], y[:600])
+    proba = model.predict_proba(X[600:])[:, 1]
+    if not beside:
+        np.testing.assert_allclose(proba, y[:600].mean(), atol=0.01)
+    else:
+        without = make().fit(X[["other"]][:600], y[:600]).predict_proba(X[["other"]][600:])[:, 1]
+        np.testing.assert_allclose(proba, without, atol=0.03)
 
 
 # The same rows, the same model
@@ -341,7 +373,6 @@ def test_members_are_as_the_recipe_says():
     assert len({member.structure.order for member in model.members_}) > 4
     fine = model.codec_
     for member in model.members_:
-        assert coarsening(fine, member.codec)
         for whole, own in zip(fine.columns, member.codec.columns, strict=True):
             assert set(own.cuts.tolist()) <= set(whole.cuts.tolist())
 
@@ -427,3 +458,13 @@ def test_counts_that_do_not_fit_are_refused_before_they_are_smoothed(monkeypatch
     monkeypatch.setattr(pool, "_fit_networks", fail)
     with pytest.raises(MemoryLimitError, match="the counts of 18 members take"):
         cw.PoolClassifier(max_memory=n_bytes // 2).fit(X, y)
+
+
+def test_cut_points_of_few_values_can_be_saved(tmp_path):
+    """Bins of equal width of a column of few values fall between the same two of them."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.where(np.arange(200) == 7, 1e4, rng.integers(2, size=200)), rng.normal(size=200)])
+    y = (X[:, 1] > 0).astype(int)
+    model = cw.PoolClassifier(3, 2, 2, discretiser="equal-width").fit(X, y)
+    model.save(tmp_path / "pool.cw")
+    np.testing.assert_array_equal(cw.load(tmp_path / "pool.cw").predict_proba(X), model.predict_proba(X))

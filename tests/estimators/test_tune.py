@@ -159,3 +159,14 @@ def learning_source(model, X, y):
 def test_wrong_parameters(wrong, message):
     with pytest.raises(DataError, match=message):
         cw.NBClassifier(**wrong).fit(*noisy_copies(50))
+
+
+@pytest.mark.parametrize("kind", [cw.KDBClassifier, cw.TunedKDBClassifier])
+def test_fractions_of_rows_tune_in_any_order(kind):
+    """Weights below 1: parts hold as many rows as they should, and none is left out for its place."""
+    X, y = noisy_copies(2000)
+    order = np.random.default_rng(0).permutation(2000)
+    weights = np.full(2000, 1 / 8)
+    model = kind(k=1, tune_rows=100).fit(X, y, sample_weight=weights)
+    other = kind(k=1, tune_rows=100).fit(X[order], y[order], sample_weight=weights)
+    assert_same_tuning(model, other, rel=1e-4)

@@ -173,6 +173,21 @@ def test_more_rows_than_a_block_and_a_share(smoother, formula):
     assert np.array_equal(network.proba(Table(new, new[:, 0], table.arity, 2).batch(), threads=2), proba)
 
 
+@each_smoother
+@pytest.mark.parametrize("sparse_below", [0, 10**6])
+def test_a_row_gets_the_same_whatever_the_rows_beside_it(smoother, formula, sparse_below):
+    """To the last bit: a few rows hold a value that training never met, and walk where the others look up."""
+    table = dependent_table(6, 200, 4)
+    rng = np.random.default_rng(0)
+    new = np.stack([rng.integers(arity, size=1000) for arity in table.arity], axis=1)
+    strange = rng.random(1000) < 0.01
+    new[strange, rng.integers(4, size=strange.sum())] = 9
+    whole = log_joint_by_layout(table, all_families(table), smoother, new, sparse_below).reshape(1000, -1)
+    for start, end in ((0, 1), (3, 300), (299, 1000), *((r, r + 1) for r in np.flatnonzero(strange))):
+        part = log_joint_by_layout(table, all_families(table), smoother, new[start:end], sparse_below)
+        np.testing.assert_array_equal(part.reshape(end - start, -1), whole[start:end])
+
+
 @many
 @given(tables(max_columns=3, weights="none"), st.sampled_from([1, 2]))
 def test_contributions(table, threads):

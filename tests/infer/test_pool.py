@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from countwise.infer.pool import PATH_BYTES, FittedNetwork, PartEvidence, most_rows, tune_part
+from countwise.infer.pool import MOST_ENTRIES, FittedNetwork, PartEvidence, most_rows, tune_part
 from countwise.smooth.hdp import HDP, ROOT_CONCENTRATION
 from countwise.tree.context import Family, build_trees
 from oracle import path_loss
@@ -112,8 +112,8 @@ def test_memory_of_a_part_is_bounded():
     assert most_rows(0, 2) > 1_000_000
     assert most_rows(10**9, 100) == 1
     for n_terms, n_classes in ((100, 2), (1000, 26)):
-        assert most_rows(n_terms, n_classes) * n_terms * n_classes * 48 <= PATH_BYTES
-        assert (most_rows(n_terms, n_classes) + 1) * n_terms * n_classes * 48 > PATH_BYTES
+        assert most_rows(n_terms, n_classes) * n_terms * n_classes <= MOST_ENTRIES
+        assert (most_rows(n_terms, n_classes) + 1) * n_terms * n_classes > MOST_ENTRIES
 
 
 # Tuning

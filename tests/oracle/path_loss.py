@@ -27,13 +27,14 @@ def shrunk(nodes, arity, strengths, root):
 def evidence(table, families, strengths, root, r):
     """Log P(x_i | y, parents) of row r, terms x classes, with min(weight, 1) of the row out of all raw counts.
 
-    strengths[term][level]. A term whose value was never counted says nothing: 0.
+    strengths[term][level]. A term whose value was never counted, or in this row alone, says nothing: 0.
     """
     rest = replace(table, weights=without(table, r))
     out = np.zeros((len(families), table.n_classes))
     for t, (child, parents) in enumerate(families):
         value = table.X[r, child]
-        if value >= table.arity[child]:
+        counted = np.all([table.X[:, p] < table.arity[p] for p in (child, *parents)], axis=0)
+        if value >= table.arity[child] or rest.weights[counted & (table.X[:, child] == value)].sum() <= 1e-9:
             continue
         proba = shrunk(context_counts(rest, child, parents), table.arity[child], strengths[t], root)
         for y in range(table.n_classes):
@@ -99,6 +100,8 @@ def fitted_evidence(tree, fit, factor, root, codes, label, weight, n_classes):
         if level and before[here] > 1:
             c = fit.concentration[level] * phi[level - 1]
             left *= c / (c + before[here] - 1.0)
+    if n[()] <= 1e-9:  # no other row has the value
+        return [0.0] * n_classes
     return [np.log(estimates(y, factor)[-1]) for y in range(n_classes)]
 
 

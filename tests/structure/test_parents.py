@@ -50,6 +50,20 @@ def test_gain_equals_oracle(seed, n_classes, kind):
 
 
 @pytest.mark.parametrize("kind", ["plain", "weights"])
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_of_many_values_are_counted_by_sorting(seed, kind):
+    """More pairs of values than a table is made for: 300 x 300 x 2."""
+    table = mixed_table(seed, 120, 2)
+    wide = np.column_stack([table.X[:, 0] * 70 + table.X[:, 1], *table.X[:, 1:4].T, table.X[:, 4] * 70 + table.X[:, 0]])
+    table = Table(wide, table.y, [300, 2, 4, 3, 300], 2)
+    table = weighted(table, seed) if kind == "weights" else table
+    order = [0, 4, 1, 2, 3] if seed % 2 else [4, 0, 3, 2, 1]
+    found = gain_structure(search_rows(table), order, 2)
+    assert found.parents == gain_parents(table, order, 2)
+    assert any(0 in parents or 4 in parents for parents in found.parents)
+
+
+@pytest.mark.parametrize("kind", ["plain", "weights"])
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("seed", range(4))
 def test_class_equals_oracle(seed, n_classes, kind):

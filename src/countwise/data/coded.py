@@ -38,6 +38,12 @@ class CodedBatch:
         n_rows = len(codes[0]) if codes else int(np.count_nonzero(rows))
         return CodedBatch(codes, target, weights, n_rows)
 
+    def weighted(self, weights: FloatArray) -> CodedBatch:
+        """The rows of positive weight, with these weights; without any where all are 1."""
+        kept = weights > 0
+        own = weights[kept]
+        return replace(self.select(kept), weights=None if bool((own == 1.0).all()) else own)
+
     def distinct(self) -> CodedBatch:
         """Equal rows of one class as one row with the sum of their weights, in an order that depends on the codes."""
         return self.distinct_places()[0]

@@ -57,16 +57,17 @@ def deal(source: Source, codec: Codec, n_parts: int, n_wanted: int, seed: int) -
     Rows of weight 0 are no rows.
     """
     found: list[list[OffsetArray]] = [[] for _ in range(n_wanted)]
-    weights = np.zeros(n_parts)
+    weights = [0.0] * n_wanted
     first = 0
     for raw in source.batches():
         batch = raw.without_zero_weights()
         parts = part_of(row_keys(batch, codec), n_parts, seed)
-        weights += np.bincount(parts, batch.weights, minlength=n_parts)
         for part, positions in enumerate(found):
-            positions.append(first + np.flatnonzero(parts == part))
+            own = np.flatnonzero(parts == part)
+            positions.append(first + own)
+            weights[part] += float(len(own) if batch.weights is None else batch.weights[own].sum())
         first += batch.n_rows
-    return [(np.concatenate(positions), float(weight)) for positions, weight in zip(found, weights, strict=False)]
+    return [(np.concatenate(positions), weight) for positions, weight in zip(found, weights, strict=True)]
 
 
 class WithoutRows(Source):

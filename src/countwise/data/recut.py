@@ -28,7 +28,8 @@ def recut_codec(fine: Codec, rows: CodedBatch, random_mdlp: RandomMDLP, otherwis
         table = _binned(column, rows.codes[position], rows, len(fine.classes))
         discretiser = random_mdlp if len(MDLP().cuts(*table)) else otherwise
         found = discretiser.for_column(position).cuts(*table)
-        cuts = column.cuts[np.floor(found).astype(np.int64)]  # from code c on, below the next one
+        codes = np.unique(np.floor(found).astype(np.int64))  # several cuts may lie between two codes
+        cuts = column.cuts[codes]  # from code c on, below the next one
         return replace(column, cuts=cuts, n_bins=len(cuts) + 1)
 
     return replace(fine, columns=tuple(recut(i, column) for i, column in enumerate(fine.columns)))

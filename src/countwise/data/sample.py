@@ -10,7 +10,7 @@ import numpy as np
 from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch, CodedData, joined
 from countwise.data.parts import row_hash
-from countwise.dtypes import AnyArray, IntArray
+from countwise.dtypes import AnyArray, FloatArray
 from countwise.parallel import thread_map
 
 
@@ -21,12 +21,27 @@ class Sample:
     batch: CodedBatch
     keys: AnyArray  # uint64, ascending: a random number for each row
 
-    def parts(self, n_parts: int) -> IntArray:
-        """A part for each row, 0 .. n_parts - 1: dealt class by class in turn, so that all parts are alike."""
-        assert self.batch.target is not None
-        part = np.empty(self.batch.n_rows, np.int32)
-        part[np.argsort(self.batch.target, kind="stable")] = np.arange(self.batch.n_rows) % n_parts
-        return part
+
+def dealt_weights(rows: CodedBatch, n_parts: int) -> FloatArray:
+    """How much of each distinct row every part gets, parts x rows: dealt class by class in turn, so that all are alike.
+
+    A row that comes more than once, or has a weight above 1, is dealt piece by piece: in one part it would be far too
+    much of its class.
+
+    >>> rows = CodedBatch([np.array([0, 1, 2])], np.array([0, 0, 1]), np.array([1.0, 5.0, 2.0]), 3)
+    >>> dealt_weights(rows, 2)
+    array([[1., 2., 1.],
+           [0., 3., 1.]])
+    """
+    assert rows.target is not None
+    total = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+    each = np.floor(total / n_parts)
+    rest = total - n_parts * each  # less than n_parts: dealt one by one
+    by_class = np.argsort(rows.target, kind="stable")
+    first = np.empty(rows.n_rows, np.int64)
+    first[by_class] = np.cumsum(np.ceil(rest[by_class])) - np.ceil(rest[by_class])
+    turn = (np.arange(n_parts)[:, None] - first) % n_parts  # which of the rest's units comes to the part
+    return each + np.clip(rest - turn, 0.0, 1.0)
 
 
 class RowSampler:

@@ -31,6 +31,7 @@ CategoricalSpec = str | Sequence[Any] | None
 SKETCH_BYTES = 64 * 2**20  # of a scan's schema pass, for all columns and classes together
 BLOCK_PER_CAPACITY = 16  # rows that go into a sketch at a time, for each distinct value that it holds
 GUESSED_CLASSES = 8  # a scan learns the classes while it fills the sketches
+MOST_WEIGHT = 1e12  # of all rows: logarithms of counts are made for less
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,6 +285,11 @@ def summarise(source: Source, categorical: CategoricalSpec = "from_dtype", threa
         total_weight += float(batch.n_rows if batch.weights is None else batch.weights.sum())
     if n_rows == 0:
         raise DataError("the table has no rows (with a positive weight)")
+    if total_weight > MOST_WEIGHT:
+        raise DataError(
+            f"the weights add up to {total_weight:.3g}, more than {MOST_WEIGHT:.0e}: a weight says how many rows a row "
+            "stands for; divide the weights by a constant"
+        )
     target_codec = target.codec()
     classes_array = _class_labels(target_codec)
     numbers = [stat for stat in stats if isinstance(stat, NumberStats)]

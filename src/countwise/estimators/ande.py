@@ -93,29 +93,41 @@ class AnDEClassifier(EnsembleClassifier):
 
     def _log_weight(self) -> LogWeight | None:
         """0 for super-parents with enough support, -inf for others; naive Bayes where there is no other."""
-        supports = [_support(member, self.n, self.min_support) for member in self.members_[:-1]]
+        supports = [Support(member, self.n, self.min_support) for member in self.members_[:-1]]
 
         def log_weight(batch: CodedBatch) -> FloatArray:
             out = np.full((batch.n_rows, len(self.members_)), -np.inf)
-            for m, (parents, enough) in enumerate(supports):
-                out[enough[tuple(batch.codes[i] for i in parents)], m] = 0.0
+            for m, support in enumerate(supports):
+                out[support.enough(batch), m] = 0.0
             out[np.isneginf(out[:, :-1]).all(axis=1), -1] = 0.0
             return out
 
         return log_weight
 
 
-def _support(member: Member, n: int, least: float) -> tuple[tuple[int, ...], AnyArray]:
-    """The super-parents of a member, and which of their values, *unseen* included, were seen often enough."""
-    parents, tree = member.structure.order[:n], member.trees[n - 1]
-    counts = tree.counts
-    begin, end = (0, 1) if n == 1 else counts.level_ptr[2:4]  # all rows, or the contexts (class, first of the pair)
-    cells = slice(int(counts.cell_ptr[begin]), int(counts.cell_ptr[end]))
-    shape = tuple(member.codec.columns[i].arity + 1 for i in parents)
-    place = counts.cell_value[cells].astype(np.int64)
-    if n == 2:
-        place += shape[1] * np.repeat(tree.branch[begin:end], np.diff(counts.cell_ptr[begin : end + 1])).astype(
-            np.int64
-        )
-    weight = np.bincount(place, counts.cell_count[cells], minlength=int(np.prod(shape)))
-    return parents, (weight >= least).reshape(shape)
+class Support:
+    """Which values of a member's super-parents were seen often enough; those never seen count as 0."""
+
+    def __init__(self, member: Member, n: int, least: float) -> None:
+        self.parents, tree = member.structure.order[:n], member.trees[n - 1]
+        counts = tree.counts
+        begin, end = (0, 1) if n == 1 else counts.level_ptr[2:4]  # all rows, or the contexts (class, first of the pair)
+        cells = slice(int(counts.cell_ptr[begin]), int(counts.cell_ptr[end]))
+        self.width = member.codec.columns[self.parents[-1]].arity + 1  # *unseen* included
+        keys = counts.cell_value[cells].astype(np.int64)
+        if n == 2:
+            first = np.repeat(tree.branch[begin:end], np.diff(counts.cell_ptr[begin : end + 1]))
+            keys += self.width * first.astype(np.int64)
+        met, place = np.unique(keys, return_inverse=True)
+        self.often = met[np.bincount(place, counts.cell_count[cells]) >= least]  # ascending
+        self.all = least <= 0
+
+    def enough(self, batch: CodedBatch) -> AnyArray:
+        """Of every row."""
+        key = batch.codes[self.parents[0]].astype(np.int64)
+        for i in self.parents[1:]:
+            key = key * self.width + batch.codes[i]
+        if self.all:
+            return np.ones(len(key), bool)
+        at = np.minimum(np.searchsorted(self.often, key), len(self.often) - 1)
+        return self.often[at] == key if len(self.often) else np.zeros(len(key), bool)

@@ -226,7 +226,6 @@ class CountClassifier(ClassifierMixin, BaseEstimator):
             n_threads(self.n_jobs),
             memory_bytes(self.max_memory),
             seed_of(self.random_state),
-            partial,
         )
 
     def _check_same_codec(self, other: CountClassifier) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -36,7 +36,6 @@ class LearnedEnsemble:
     class_counts: FloatArray
     n_passes: int
     rank_error: float
-    attributes: dict[str, Any] = field(default_factory=dict)  # that the estimator shows
     parameters: list[Parameters] | None = None  # of the members, where learning has smoothed them already
 
 
@@ -79,8 +78,6 @@ class EnsembleClassifier(CountClassifier):
         self.class_counts_, self.smoother_ = learned.class_counts, plan.smoother
         self.n_passes_, self.rank_error_ = learned.n_passes, learned.rank_error
         self._derived = Derived(learned.parameters)
-        for name, value in learned.attributes.items():
-            setattr(self, name, value)
         self._derived = Derived(self._parameters)  # smoothed now, so that what fails fails in fit
 
     def _add_counts(self, batch: CodedBatch, threads: int) -> None:

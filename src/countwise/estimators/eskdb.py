@@ -16,7 +16,7 @@ from countwise.errors import DataError
 from countwise.estimators.door import check_whole
 from countwise.estimators.ensemble import EnsembleClassifier, LearnedEnsemble
 from countwise.estimators.learn import Plan
-from countwise.estimators.members import check_counts_fit, learn_apart, read_table
+from countwise.estimators.members import CountBudget, learn_apart, read_table
 from countwise.estimators.skdb import check_loss, selecting_m
 from countwise.infer.ensemble import Member
 from countwise.stats.information import conditional_mutual_information, mutual_information
@@ -135,8 +135,8 @@ class ESKDBClassifier(EnsembleClassifier):
         table = read_table(source, labels, plan, [self._discretiser(own, plan) for own in streams])
         n_rows = table.data.n_rows
         times = [_bag(n_rows, own.bag) if self.bootstrap else None for own in streams]
-        found = learn_apart(table, plan, lambda m, data: self._member_steps(data, streams[m], plan), times)
-        check_counts_fit([own.trees for own in found], plan)
+        budget = CountBudget(self.n_estimators, plan)
+        found = learn_apart(table, plan, lambda m, data: self._member_steps(data, streams[m], plan, budget), times)
         members = [
             Member(codec, own.structure, own.trees, group=m, weight=self._weight(own.loss))
             for m, (codec, own) in enumerate(zip(table.codecs, found, strict=True))
@@ -144,7 +144,9 @@ class ESKDBClassifier(EnsembleClassifier):
         class_counts = np.mean([own.class_counts for own in found], axis=0)
         return LearnedEnsemble(table.codec, members, class_counts, table.data.n_passes, table.rank_error)
 
-    def _member_steps(self, data: MemberData, streams: Streams, plan: Plan) -> Steps[LearnedMember]:
+    def _member_steps(
+        self, data: MemberData, streams: Streams, plan: Plan, budget: CountBudget
+    ) -> Steps[LearnedMember]:
         """A selective kDB: pairs, contexts, leave-one-out."""
         stats = yield from pair_steps(data, 1, plan.memory)
         mi, cmi = mutual_information(stats), conditional_mutual_information(stats)
@@ -163,9 +165,11 @@ class ESKDBClassifier(EnsembleClassifier):
         yield leave_one_out
         chosen = leave_one_out.selection()
         least = float(chosen.surface[chosen.n_attributes, chosen.k])
+        kept_trees = [cut_tree(tree, chosen.k) for tree in trees[: chosen.n_attributes]]
+        budget.take(kept_trees)
         return LearnedMember(
             structure.restricted(chosen.n_attributes, chosen.k),
-            [cut_tree(tree, chosen.k) for tree in trees[: chosen.n_attributes]],
+            kept_trees,
             class_counts,
             (least**2 if self.loss == "rmse" else least) * float(class_counts.sum()),
         )

@@ -173,7 +173,9 @@ def _tree(family: Family, arity: Sequence[int], prefix: str, arrays: dict[str, A
     for level, n_values in enumerate(splits, start=1):
         nodes = slice(int(tree.level_ptr[level]), int(tree.level_ptr[level + 1]))
         require(within(tree.parent[nodes], tree.level_ptr[level - 1], tree.level_ptr[level]), what)
-        require(within(branch[nodes], 0, n_values) and bool((np.diff(tree.parent[nodes]) >= 0).all()), what)
+        step = np.diff(tree.parent[nodes])
+        require(within(branch[nodes], 0, n_values) and bool((step >= 0).all()), what)
+        require(bool((np.diff(branch[nodes])[step == 0] > 0).all()), what)
     check_cells(tree, what)
     return ContextTree(family, branch, tree)
 

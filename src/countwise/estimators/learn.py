@@ -31,7 +31,7 @@ FEWEST_ROWS = 10  # of a part, and outside it, as weights; with fewer the priors
 
 @dataclass(frozen=True)
 class Plan:
-    """The checked parameters of a fit; ``partial`` says that more rows will follow, which is no time to tune."""
+    """The checked parameters of a fit."""
 
     smoother: Smoother
     discretiser: Discretiser
@@ -39,7 +39,6 @@ class Plan:
     threads: int
     memory: int
     seed: int
-    partial: bool = False
     tune: bool = False
 
 
@@ -117,8 +116,9 @@ def tune_honestly(
     """
     assert isinstance(smoother, HDP)
     weight, limit = float(learned.class_counts.sum()), model.tune_rows
-    n_used = N_PARTS if weight <= 10 * limit else 1
-    n_parts = max(N_PARTS, math.ceil(n_used * weight / limit))
+    size = max(weight, learned.data.n_rows)  # of weights below 1 there are more rows than weight
+    n_used = N_PARTS if size <= 10 * limit else 1
+    n_parts = max(N_PARTS, math.ceil(n_used * size / limit))
     losses = []
     learned.data.n_passes += 1
     for dealt, dealt_weight in deal(source, learned.codec, n_parts, n_used, plan.seed):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import TypeVar
 
 from countwise.data.coarse import Coarsening, coarsening, joined_codec
@@ -87,14 +88,21 @@ def count_members(table: Table, plan: Plan, structures: Iterable[Structure]) -> 
     return members, class_counts
 
 
-def check_counts_fit(members: Sequence[Sequence[ContextTree]], plan: Plan) -> None:
-    """Refuse trees of members that are too large together, though each was not."""
-    n_bytes = sum(tree.nbytes for trees in members for tree in trees)
-    if n_bytes > plan.memory:
-        raise MemoryLimitError(
-            f"the counts of {len(members)} members take {size_text(n_bytes)}, more than max_memory = "
-            f"{size_text(plan.memory)}; use fewer members, lower k, or raise max_memory"
-        )
+class CountBudget:
+    """Refuses the trees of members that are too large together, though each was not: as soon as they are."""
+
+    def __init__(self, n_members: int, plan: Plan) -> None:
+        self.n_members, self.memory, self.used, self.lock = n_members, plan.memory, 0, Lock()
+
+    def take(self, trees: Sequence[ContextTree]) -> None:
+        """One more member is counted."""
+        with self.lock:
+            self.used += sum(tree.nbytes for tree in trees)
+        if self.used > self.memory:
+            raise MemoryLimitError(
+                f"the counts of {self.n_members} members take more than max_memory = {size_text(self.memory)}; use "
+                "fewer members, lower k, or raise max_memory"
+            )
 
 
 def tree_bytes(families: Iterable[Family], arity: Sequence[int], n_classes: int, n_rows: int) -> int:

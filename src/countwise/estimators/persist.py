@@ -7,6 +7,7 @@ the smoother is slow: then they are in the file too.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
@@ -52,6 +53,7 @@ from countwise.infer.network import Parameters
 from countwise.model_file import read_model_file, write_model_file
 from countwise.parallel import n_threads
 from countwise.smooth import as_smoother
+from countwise.tree.context import ContextTree, Family
 
 MODELS: dict[str, type[CountClassifier]] = {
     c.__name__: c
@@ -177,7 +179,7 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> CountClassifi
     if isinstance(model, EnsembleClassifier):
         entries = enumerate(header["members"])
         pairs = [_member(model, entry, arrays, f"member{m}.") for m, entry in entries]
-        model.members_ = [member for member, _ in pairs]
+        model.members_ = _with_shared_trees([member for member, _ in pairs], model.codec_)
         _check_members(model.members_, model.codec_)
         parameters = [kept for _, kept in pairs if kept is not None]
         require(len(parameters) in (0, len(pairs)), "some members have probabilities and some have none")
@@ -205,12 +207,30 @@ def _member(
     for i, column in entry["columns"]:
         require(isinstance(i, int) and 0 <= i < len(columns), "a member has a column that is not there")
         columns[i] = column_in(column, arrays.get(f"{prefix}cuts{i}"))
-    codec, n_classes = Codec(tuple(columns), model.classes_), len(model.classes_)
+    codec = Codec(tuple(columns), model.classes_) if entry["columns"] else model.codec_
+    n_classes = len(model.classes_)
     structure, trees, tuning = network_in(entry, columns, n_classes, arrays, prefix)
     group, weight = int(entry["group"]), float(entry["weight"])
     require(isfinite(weight) and weight >= 0.0, "the weight of a member is not a number >= 0")
     kept = parameters_in(entry, trees, tuning, n_classes, model.smoother_, arrays, prefix)
     return Member(codec, structure, trees, tuning, group, weight), kept
+
+
+def _with_shared_trees(members: list[Member], fine: Codec) -> list[Member]:
+    """Members that read the table alike have one tree for each family, as when they were counted: it is smoothed once.
+
+    A file that holds other counts for a family in another member is not of our making, and keeps them.
+    """
+    first: dict[Family, ContextTree] = {}
+
+    def shared(tree: ContextTree) -> ContextTree:
+        known = first.setdefault(tree.family, tree)
+        return known if np.array_equal(known.counts.cell_count, tree.counts.cell_count) else tree
+
+    return [
+        replace(member, trees=[shared(tree) for tree in member.trees]) if member.codec is fine else member
+        for member in members
+    ]
 
 
 def _check_members(members: list[Member], fine: Codec) -> None:

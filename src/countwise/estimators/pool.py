@@ -15,14 +15,14 @@ from countwise.data.discretise import Discretiser, EqualFrequency, RandomMDLP
 from countwise.data.discretise.base import RandomDiscretiser
 from countwise.data.passes import MemberData, Steps
 from countwise.data.recut import recut_codec
-from countwise.data.sample import sample_rows
+from countwise.data.sample import dealt_weights, sample_rows
 from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
 from countwise.estimators.door import check_tunable, check_whole
 from countwise.estimators.ensemble import EnsembleClassifier, LearnedEnsemble
 from countwise.estimators.learn import Plan
-from countwise.estimators.members import Table, check_counts_fit, learn_apart, read_table
+from countwise.estimators.members import CountBudget, Table, learn_apart, read_table
 from countwise.infer.ensemble import Member
 from countwise.infer.network import Parameters, log_prior
 from countwise.infer.pool import FittedNetwork, most_rows, tune_part
@@ -121,13 +121,14 @@ class PoolClassifier(EnsembleClassifier):
     def _learn_members(self, source: Source, labels: AnyArray | None, plan: Plan) -> LearnedEnsemble:
         recipes = self._recipes(plan.seed)
         table = read_table(source, labels, plan, [_first_bins(plan.discretiser, own) for own in recipes])
-        sample = sample_rows(table.data, SEARCH_ROWS, plan.seed)
-        part = sample.parts(self.n_parts)
-        table = _with_class_bins(table, recipes, sample.batch, part, plan)
-        views = [view.recode(sample.batch) for view in table.views]
+        rows = sample_rows(table.data, SEARCH_ROWS, plan.seed).batch
+        inside = dealt_weights(rows, self.n_parts)
+        outside = (1.0 if rows.weights is None else rows.weights) - inside
+        table = _with_class_bins(table, recipes, rows, outside, plan)
+        views = [view.recode(rows) for view in table.views]
 
         def search(m: int) -> Structure:
-            rows = views[m].select(np.flatnonzero(part != recipes[m].part))
+            rows = views[m].weighted(outside[recipes[m].part])
             codec = table.codecs[m]
             found = self._search(SearchRows(rows, codec.names, codec.arity, len(codec.classes)), recipes[m])
             bar.advance()
@@ -135,13 +136,14 @@ class PoolClassifier(EnsembleClassifier):
 
         with progress_bar("searching parents", len(recipes)) as bar:
             structures = thread_map(search, range(len(recipes)), plan.threads)
-        counted = learn_apart(table, plan, lambda m, data: _count(data, structures[m], plan), [None] * len(recipes))
-        check_counts_fit([trees for trees, _ in counted], plan)
+        budget = CountBudget(len(recipes), plan)
+        once = [None] * len(recipes)
+        counted = learn_apart(table, plan, lambda m, data: _count(data, structures[m], plan, budget), once)
         class_counts = counted[0][1]
         smoother = plan.smoother
         assert isinstance(smoother, HDP)
         networks = _fit_networks([trees for trees, _ in counted], table.codecs, smoother, plan.threads)
-        tunings = self._tune(networks, class_counts, views, part, plan)
+        tunings = self._tune(networks, class_counts, views, inside, plan)
         members = [
             Member(codec, structure, network.trees, tuning, group=recipe.part)
             for codec, structure, network, tuning, recipe in zip(
@@ -179,7 +181,7 @@ class PoolClassifier(EnsembleClassifier):
         networks: list[FittedNetwork],
         class_counts: FloatArray,
         views: list[CodedBatch],
-        part: AnyArray,
+        inside: FloatArray,
         plan: Plan,
     ) -> list[Tuning]:
         tunings: list[Tuning] = []
@@ -188,8 +190,8 @@ class PoolClassifier(EnsembleClassifier):
                 own = slice(p * self.n_members, (p + 1) * self.n_members)
                 n_terms = sum(len(network.trees) for network in networks[own])
                 n_rows = min(TUNE_ROWS, most_rows(n_terms, len(class_counts)))
-                rows = np.flatnonzero(part == p)[:n_rows]
-                judged = [view.select(rows) for view in views[own]]
+                weights = np.where(np.cumsum(inside[p] > 0) <= n_rows, inside[p], 0.0)  # the first so many rows
+                judged = [view.weighted(weights) for view in views[own]]
                 tunings += tune_part(networks[own], class_counts, judged, len(networks[0].arity), plan.threads)
                 bar.advance()
         return tunings
@@ -207,24 +209,28 @@ def _first_bins(discretiser: Discretiser, recipe: Recipe) -> Discretiser:
     return EqualFrequency(FINE_BINS) if recipe.class_bins else _own_discretiser(discretiser, recipe.cuts)
 
 
-def _with_class_bins(table: Table, recipes: Sequence[Recipe], rows: CodedBatch, part: AnyArray, plan: Plan) -> Table:
+def _with_class_bins(
+    table: Table, recipes: Sequence[Recipe], rows: CodedBatch, outside: FloatArray, plan: Plan
+) -> Table:
     """The table with bins that tell classes apart for the members that have such, from the rows outside their parts."""
 
     def own_codec(m: int) -> Codec:
         recipe = recipes[m]
         if not recipe.class_bins:
             return table.codecs[m]
-        outside = rows.select(np.flatnonzero(part != recipe.part))
         random_mdlp, otherwise = (_own_discretiser(d, recipe.cuts) for d in (RandomMDLP(), plan.discretiser))
-        return recut_codec(table.codec, outside, random_mdlp, otherwise)
+        return recut_codec(table.codec, rows.weighted(outside[recipe.part]), random_mdlp, otherwise)
 
     codecs = thread_map(own_codec, range(len(recipes)), plan.threads)
     return replace(table, codecs=codecs, views=[coarsening(table.codec, own) for own in codecs])
 
 
-def _count(data: MemberData, structure: Structure, plan: Plan) -> Steps[tuple[list[ContextTree], FloatArray]]:
+def _count(
+    data: MemberData, structure: Structure, plan: Plan, budget: CountBudget
+) -> Steps[tuple[list[ContextTree], FloatArray]]:
     counter = TreeCounter(data, structure.families, 1, plan.memory)
     yield counter
+    budget.take(counter.total.trees)
     return counter.total.trees, counter.class_counts
 
 

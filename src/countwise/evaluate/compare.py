@@ -40,10 +40,9 @@ def means(results: Results) -> Table:
         for name, table in tables.items():
             line[name] = float(table.column(model).mean()) if table.datasets else None
         lines.append(line)
-    n_all, used = len(results.datasets), {name: len(table.datasets) for name, table in tables.items()}
-    fewest = min(used.values(), default=0)
-    note = f"Plain means over {fewest} data sets" + (
-        f" of {n_all}; on the others a cell failed or is not done." if fewest < n_all else "."
+    n_all, used = len(results.datasets), sorted({len(table.datasets) for table in tables.values()} or {0})
+    note = f"Plain means over {' to '.join(map(str, used[:: max(1, len(used) - 1)]))} data sets" + (
+        f" of {n_all}; on the others a cell failed or is not done." if used[0] < n_all else "."
     )
     return Table("Means over data sets", lines, note)
 

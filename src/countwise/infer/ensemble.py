@@ -125,7 +125,7 @@ class Ensemble:
         of a row (``log_weight``) hold all along the path; ``intercept`` is without them, the same for all rows.
         """
         per_row = self.n_columns * self.n_classes + len(self.groups) * self.n_classes**2
-        step = max(LEAST_ROWS, CHUNK_PARTS // per_row)
+        step = max(1, CHUNK_PARTS // per_row)
         return in_chunks(batch, step, threads, (self.n_columns, self.n_classes), self._contributions)
 
     def row_weights(self, batch: CodedBatch) -> FloatArray:

@@ -21,7 +21,8 @@ from countwise.smooth.hdp import HDP
 from countwise.tree.context import ContextTree
 
 LEVEL_SD = 0.5  # of the logarithm of a level's factor, around that of all levels
-PATH_BYTES = 2**27  # of counts along the paths of the rows of a part; more rows are thinned out
+PATH_BYTES = 160 * 2**20  # of counts along the paths of the rows of a part; more rows are thinned out
+LEVEL_BYTES = 20  # of a level of a path
 FARTHEST = 3.0  # standard deviations
 MAX_STEPS, TOLERANCE = 50, 1e-5  # of each of two stages; relative to the loss
 
@@ -65,7 +66,7 @@ class RowLoss(PathEvidence):
     ) -> None:
         rows = rows.distinct()  # neither order nor repetition of rows may show, and there are fewer to judge
         n_levels = sum(tree.counts.n_levels - 1 for tree in trees)
-        most = max(1, PATH_BYTES // (16 * max(1, n_levels) * len(class_counts)))
+        most = max(1, PATH_BYTES // (LEVEL_BYTES * max(1, n_levels) * len(class_counts)))
         rows = rows.select(np.arange(0, rows.n_rows, -(-rows.n_rows // most)))
         self.children = [tree.family.child for tree in trees]
         view = rows, list(arity)

@@ -9,7 +9,7 @@ import numpy as np
 
 from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch, CodedData, MemoryCodes
-from countwise.data.sample import PartCodes, RowSampler, batch_hash, part_numbers
+from countwise.data.sample import PartCodes, RowSampler, batch_hash, dealt_weights, part_numbers
 from countwise.dtypes import OffsetArray, code_dtype
 from countwise.tree.ends import EndCounts, count_ends
 from countwise.tree.grow import GrowthRules, grow
@@ -100,16 +100,8 @@ class Growth:
         return (sampler.sample.batch if sampler.whole else None), sizes
 
     def _in_turn(self, rows: CodedBatch, n_parts: int) -> Iterator[tuple[Growth, Growth]]:
-        assert rows.target is not None
         total = np.ones(rows.n_rows) if rows.weights is None else rows.weights
-        each = np.floor(total / n_parts)
-        rest = total - n_parts * each  # less than n_parts: dealt one by one
-        by_class = np.argsort(rows.target, kind="stable")
-        first = np.empty(rows.n_rows, np.int64)
-        first[by_class] = np.cumsum(np.ceil(rest[by_class])) - np.ceil(rest[by_class])
-        for p in range(n_parts):
-            turn = (p - first) % n_parts  # which of the rest's units comes to this part
-            own = each + np.clip(rest - turn, 0.0, 1.0)
-            outer, inner = (replace(rows, weights=weights).select(weights > 0) for weights in (total - own, own))
+        for own in dealt_weights(rows, n_parts):
+            outer, inner = (rows.weighted(weights) for weights in (total - own, own))
             if outer.n_rows and inner.n_rows:
                 yield self.of_rows(outer), self.of_rows(inner)
