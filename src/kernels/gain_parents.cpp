@@ -12,7 +12,7 @@ namespace {
 constexpr double kStrengths[4] = {1, 4, 16, 64};
 constexpr double kLeastGain = 1e-8;  // in nats, over all rows: less is the rounding of a sum that is 0
 constexpr size_t kTableCells = size_t{1} << 16, kCellsPerRow = 16;  // more are sorted instead
-constexpr double kHuge = 1e12, kLogHuge = 27.631021115928547;  // log_of() is for numbers of at least 1
+constexpr double kHuge = 1e12, kLogHuge = 27.631021115928547;       // log_of() is for numbers of at least 1
 
 // Sum over cells of n log(n - left + A f), for each A; f is at most 1 and n - left + A f may be below 1.
 CW_CLONES void add_logs(const double* n, const double* f, size_t size, double* sums) {
@@ -91,7 +91,8 @@ class Gains {
     for (size_t i = 0; i < keys_.size();) {
       const uint64_t key = keys_[i].first;
       double count = 0;
-      for (; i < keys_.size() && keys_[i].first == key; ++i) count += rows_.weights ? rows_.weights[keys_[i].second] : 1.0;
+      for (; i < keys_.size() && keys_[i].first == key; ++i)
+        count += rows_.weights ? rows_.weights[keys_[i].second] : 1.0;
       if (count != 0) add_cell(key % width, key % width % rows_.n_classes, count);
       if (i == keys_.size() || keys_[i].first / width != key / width) end_context();
     }

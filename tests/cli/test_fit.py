@@ -116,6 +116,15 @@ def test_an_existing_file_is_kept_without_force(run, folder):
     assert countwise.load(folder / "m.cw") is not None
 
 
+@pytest.mark.parametrize("train", ["train.csv", "./train.csv", "train.*"])
+def test_an_input_is_never_replaced(run, folder, train):
+    before = (folder / "train.csv").read_bytes()
+    result = run("fit", train, "--target", "label", "--out", folder / "train.csv", "--force")
+    assert result.exit_code == 1
+    assert "train.csv: is also an input" in " ".join(result.stderr.split())
+    assert (folder / "train.csv").read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -165,6 +174,25 @@ def test_debug_shows_the_traceback(run):
     assert result.exit_code == 1
     assert "Traceback" in result.stderr
     assert "error: no file matches absent.parquet" in result.stderr
+
+
+def test_numbers_that_were_read_as_text_are_told(run, folder):
+    rows = "".join(f'{20 + i},"{i},5",{i}-x,{"yn"[i % 2]}\n' for i in range(10))
+    (folder / "t.csv").write_text("age,price,word,label\n?,1,2-x,y\n" + rows)
+    told = run("fit", "t.csv", "--target", "label", "--model", "nb", "--out", "m.cw").stderr
+    assert "column 'age' was read as text, as it holds '?'; if that means missing, say --null '?'" in told
+    assert "column 'price' was read as text: numbers need points, not commas" in told
+    assert "'word'" not in told
+    told = run("fit", "t.csv", "--target", "label", "--model", "nb", "--out", "m.cw", "--force", "--null", "?").stderr
+    assert "'age'" not in told
+
+
+def test_files_that_are_not_utf_8_or_ragged(run, folder):
+    (folder / "latin.csv").write_bytes("größe,label\n1,y\n".encode("latin1"))
+    told = run("fit", "latin.csv", "--target", "label", "--out", "m.cw").stderr
+    assert "latin.csv: the header is not UTF-8 text; convert the file" in told
+    (folder / "ragged.csv").write_text("a;b;label\n1,5;2;x\n")
+    assert "--delimiter" in run("fit", "ragged.csv", "--target", "label", "--out", "m.cw").stderr
 
 
 def test_csv_options(run, folder):

@@ -160,3 +160,21 @@ def test_a_value_that_is_no_number_is_named(run, model, folder):
     assert result.exit_code == 1
     assert "error: bad.csv, row 3: column 'size' holds 'tall', which is not a number" in result.stderr
     assert run("predict", "m.cw", "bad.csv", "--null", "tall").exit_code == 0
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_dates_that_are_text_are_asked_for_as_dates(run, folder, kind):
+    (folder / "d.csv").write_text("day,label\n" + "".join(f"2020-01-{i + 10},{'yn'[i % 2]}\n" for i in range(20)))
+    assert run("fit", "d.csv", "--target", "label", "--model", "nb", "--out", "d.cw").exit_code == 0
+    new = pa.table({"day": ["01.02.2020", "02.02.2020"]})
+    pa.csv.write_csv(new, "n.csv")
+    pa.parquet.write_table(new, "n.parquet")
+    told = run("predict", "d.cw", f"n.{kind}").stderr
+    assert "column 'day' should hold timestamps and holds text (for example '01.02.2020')" in told
+    assert "--null" not in told
+
+
+def test_logarithms_of_nothing_are_refused(run, model):
+    result = run("predict", "m.cw", "new.csv", "--log", "--no-proba")
+    assert result.exit_code == 2
+    assert "--no-proba leaves out" in " ".join(result.stderr.split())

@@ -266,3 +266,10 @@ def test_partial_fit_refuses_and_stays():
 def test_unfitted(method):
     with pytest.raises(NotFittedError):
         getattr(cw.NBClassifier(), method)(X)
+
+
+def test_unfitted_models_are_not_saved(tmp_path):
+    for model in (cw.NBClassifier(), cw.PoolClassifier(), cw.ProbabilityTreeClassifier()):
+        with pytest.raises(NotFittedError):
+            model.save(tmp_path / "model.cw")
+    assert not list(tmp_path.iterdir())

@@ -10,10 +10,13 @@ def main() -> None:
     try:
         import rich  # noqa: F401
         import typer  # noqa: F401
+
+        from countwise.cli.app import app
     except ModuleNotFoundError as error:
         sys.exit(f"error: the command line needs {error.name}: pip install 'countwise[cli]'")
-    from countwise.cli.app import app
-
+    except KeyboardInterrupt:  # imports take a second or two
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)  # as cli.failure has it
     signal.signal(signal.SIGTERM, _terminate)  # so that temporary files are removed then too
     app(prog_name="countwise")
 

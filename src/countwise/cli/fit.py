@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from countwise.cli.failure import Debug, guarded
 from countwise.cli.models import build, optional, parse_list, parse_params, size_bytes
 from countwise.cli.output import check_writable, log, reporter
 from countwise.cli.tables import STDIO, Delimiter, Drop, Null, Types, input_files, open_tables, read_options
+from countwise.data.codec import CategoryCodec, ColumnCodec
 from countwise.progress import use_progress
 from countwise.whole_files import replacing
 
@@ -80,7 +82,7 @@ def fit(
         params["tune"] = None
     params |= parse_params(param or [])
     estimator = build(model, optional(model, {"random_state": seed}) | params)
-    check_writable(out, force)
+    check_writable(out, force, train)
     with replacing(out) as temporary:
         began = time.perf_counter()
         with input_files(train) as files, use_progress(reporter()):
@@ -97,6 +99,40 @@ def fit(
     if as_json:
         typer.echo(json.dumps(facts))
     _tell(facts, "standard input" if train == [STDIO] else ", ".join(train))
+    for note in text_of_numbers(estimator.codec_.columns):
+        log().print(f"note    {note}", markup=False, soft_wrap=True)
+
+
+def text_of_numbers(columns: Sequence[ColumnCodec]) -> list[str]:
+    """What to say of columns that hold numbers and were read as text, for a few values that are none.
+
+    >>> import pyarrow as pa
+    >>> from countwise.data.codec import CategoryCodec
+    >>> text_of_numbers([CategoryCodec("age", pa.array(["31", "4", "?", "56", "7.5"]), False)])
+    ["column 'age' was read as text, as it holds '?'; if that means missing, say --null '?'"]
+    """
+    notes = []
+    for column in columns:
+        values = column.categories.to_pylist() if isinstance(column, CategoryCodec) else []
+        if not values or not all(isinstance(value, str) for value in values):
+            continue
+        others = [value for value in values if not _is_number(value)]
+        if others and len(others) <= len(values) / 5:
+            say = f"column {column.name!r} was read as text, as it holds {others[0]!r}"
+            notes.append(f"{say}; if that means missing, say --null {others[0]!r}")
+        elif others and all(_is_number(value.replace(",", ".", 1)) for value in values):
+            notes.append(
+                f"column {column.name!r} was read as text: numbers need points, not commas, such as {others[0]!r}"
+            )
+    return notes
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _tell(facts: dict[str, Any], source: str) -> None:

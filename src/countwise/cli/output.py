@@ -3,7 +3,9 @@
 import os
 import sys
 import time
+from collections.abc import Iterable
 from datetime import timedelta
+from glob import glob
 from pathlib import Path
 
 from rich.console import Console
@@ -20,10 +22,12 @@ from countwise.progress import Progress as Reporter
 from countwise.progress import TextProgress, time_left
 
 
-def check_writable(path: Path, force: bool = True) -> None:
-    """Complain before hours of work, not after them."""
+def check_writable(path: Path, force: bool = True, inputs: Iterable[str] = ()) -> None:
+    """Complain before hours of work, not after them. No input is ever replaced."""
     if path.is_dir():
         raise failure(f"{path}: is a directory", "name a file in it")
+    if any(path.resolve() == Path(found).resolve() for name in inputs for found in (name, *glob(name))):
+        raise failure(f"{path}: is also an input", "choose another name for the output")
     if path.exists() and not force:
         raise failure(f"{path}: exists already", "choose another name or pass --force to replace it")
     if not path.parent.is_dir():

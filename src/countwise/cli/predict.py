@@ -56,9 +56,9 @@ def predict(
     import countwise
 
     if out != STDIO:
-        check_writable(Path(out))
-        if any(Path(out).absolute() == Path(path).absolute() for path in (str(model), *new)):
-            raise failure(f"{out}: is also an input", "choose another name for the output")
+        check_writable(Path(out), inputs=[str(model), *new])
+    if as_log and not proba:
+        raise typer.BadParameter("--log: is for probabilities, which --no-proba leaves out")
     classifier = countwise.load(model)
     began = time.perf_counter()
     with input_files(new) as files, _sink(out) as (path, kind), use_progress(reporter()):

@@ -138,7 +138,7 @@ class NumberCodec:
 
     def encode(self, column: RawColumn) -> CodeArray:
         """Codes of a raw column; an infinite number is an error, and so are times for numbers or the reverse."""
-        values = as_numbers(column, self.name)
+        values = as_numbers(column, self.name, self.measure)
         if measure_of(column) != self.measure and not np.isnan(values).all():
             raise ColumnTypeError(
                 f"column {self.name!r} held {self.measure}s in training and holds {measure_of(column)}s now; "

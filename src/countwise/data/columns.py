@@ -119,8 +119,8 @@ def measure_of(column: RawColumn) -> Measure:
     return "duration" if t.is_duration(dtype) else "number"
 
 
-def as_numbers(column: RawColumn, name: object) -> FloatArray:
-    """The column as float64 with NaN for missing; times become microseconds."""
+def as_numbers(column: RawColumn, name: object, measure: Measure = "number") -> FloatArray:
+    """The column as float64 with NaN for missing; times become microseconds. ``measure`` is what it should hold."""
     if isinstance(column, np.ndarray):
         return column if column.dtype == np.float64 else column.astype(np.float64)
     import pyarrow as pa
@@ -131,7 +131,7 @@ def as_numbers(column: RawColumn, name: object) -> FloatArray:
         column, dtype = column.dictionary_decode(), dtype.value_type
     if _is_text(dtype):
         raise ColumnTypeError(
-            f"column {name!r} should hold numbers and holds text ({_example(column)}); convert it to numbers"
+            f"column {name!r} should hold {measure}s and holds text ({_example(column)}); convert it to {measure}s"
         )
     if kind_of(column, name) == "number" and t.is_temporal(dtype):
         column = _in_microseconds(column).cast(pa.int64())

@@ -20,6 +20,7 @@ from countwise.errors import DataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+CONVERT = "convert the file, for example with iconv -f latin1 -t utf8"
 BATCH_BYTES = 16 * 2**20  # of decoded columns; a few batches are in flight at once
 BYTES_PER_VALUE = 16  # text is wider than that, dictionary codes and numbers are narrower
 SUFFIXES = {
@@ -148,7 +149,7 @@ class FileSource(Source):
             if isinstance(column, CategoryCodec):
                 if t.is_string(column.categories.type):
                     types[column.name] = pa.string()
-            elif not t.is_temporal(guess):
+            elif column.measure == "number" and not t.is_temporal(guess):
                 types[column.name] = pa.float64()
         other = copy.copy(self)
         other.schema = pa.schema([pa.field(f.name, types.get(f.name, f.type)) for f in self.schema])
@@ -162,6 +163,8 @@ class FileSource(Source):
             raise DataError(f"{file} is empty")
         try:
             return self._reader.schema(file)
+        except UnicodeDecodeError as error:
+            raise DataError(f"{file}: the header is not UTF-8 text; {CONVERT}") from error
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{file} cannot be read as {self._reader.name}: {_reason(error)}") from error
 
@@ -203,10 +206,7 @@ class FileSource(Source):
 
         for field in batch.schema if isinstance(self._reader, CsvReader) else ():
             if t.is_binary(field.type):
-                raise DataError(
-                    f"{self.files[0]}: column {field.name!r} is not UTF-8 text; convert the file, "
-                    "for example with iconv -f latin1 -t utf8"
-                )
+                raise DataError(f"{self.files[0]}: column {field.name!r} is not UTF-8 text; {CONVERT}")
 
 
 def as_declared(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -258,7 +258,9 @@ def _absent(what: str, file: Path, present: Sequence[str]) -> DataError:
 
 def _reason(error: Exception) -> str:
     """Arrow's message without the parts that repeat what ours says."""
-    return str(error).removeprefix("[Errno 5] ").split("Detail:")[0].strip()
+    text = str(error).removeprefix("[Errno 5] ").split("Detail:")[0].strip()
+    columns = "; if the columns are separated otherwise, say delimiter=... (--delimiter)"
+    return text + columns if "CSV parse error: " in text and "columns, got" in text else text
 
 
 def _raw_batch(batch: Any, names: Sequence[str], target: str | None, weight: str | None) -> RawBatch:

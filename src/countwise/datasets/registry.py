@@ -36,5 +36,5 @@ def load(name: str) -> Dataset:
 
     """
     if name not in DATASETS:
-        raise unknown_dataset(name, DATASETS, "DATASETS")
+        raise unknown_dataset(name, DATASETS, "countwise.datasets")
     return DATASETS[name]()

@@ -315,6 +315,7 @@ class CountClassifier(ClassifierMixin, BaseEstimator):
         """Write the model to one file, which :func:`countwise.load` reads; no pickle."""
         from countwise.estimators.persist import save_model
 
+        check_is_fitted(self, "codec_")
         save_model(self, path)
 
 

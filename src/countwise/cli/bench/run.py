@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from countwise.evaluate.experiments import Experiment
     from countwise.evaluate.protocols import Splits
 
+QUICK = "1x2"  # the protocol of a quick look
+
 
 @guarded
 def run(
@@ -72,7 +74,7 @@ def run(
     specs = split_specs(models) if models is not None else _existing(chosen)
     try:
         estimators = make_models(specs, seed, threads)
-        splits = _splits(protocol or chosen.protocol, once_above, quick)
+        splits = _splits(protocol or (QUICK if quick else chosen.protocol), once_above)
     except DataError as error:
         raise usage(error) from None
     if not estimators:
@@ -100,10 +102,10 @@ def run(
     tell_failures(results, "--retry-failed tries them again")
 
 
-def _splits(protocol: "str | Splits", once_above: int | None, quick: bool) -> "Splits":
+def _splits(protocol: "str | Splits", once_above: int | None) -> "Splits":
     from countwise.evaluate.protocols import RepeatedFolds, as_protocol
 
-    splits = RepeatedFolds(1, 2) if quick else as_protocol(protocol)
+    splits = as_protocol(protocol)
     if once_above is None:
         return splits
     if not isinstance(splits, RepeatedFolds):
