@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from countwise.data.parts import row_hash
-from countwise.data.sample import dealt_weights, sample_rows
+from countwise.data.sample import MUCH, dealt_weights, honest_shares, sample_rows
 from oracle.tables import Table, random_table
 
 
@@ -141,3 +141,44 @@ def test_a_class_that_is_absent_and_a_single_row():
     two = dealt(Table(np.array([[1], [0]]), np.array([2, 2]), [2], 4), 3)
     assert sorted(two.values()) == [(0.0, 1.0, 0.0), (1.0, 0.0, 0.0)]
     assert list(dealt(Table(np.array([[1]]), np.array([0]), [2], 2), 3).values()) == [(1.0, 0.0, 0.0)]
+
+
+def honest(table, n_parts, size=None):
+    sample = sample_rows(table.data(size), 1000, 0)
+    return dict(zip(as_rows(sample)[0], map(tuple, honest_shares(sample.batch, n_parts).T.tolist()), strict=True))
+
+
+def test_rows_that_come_once_are_dealt_in_turn():
+    table = Table(np.arange(104)[:, None], np.arange(104) % 26, [104], 26)
+    assert honest(table, 3) == dealt(table, 3)
+
+
+@pytest.mark.parametrize("kind", [None, "integer", "eighths"])
+@pytest.mark.parametrize("n_parts", [2, 3])
+def test_equal_attributes_are_in_one_part_unless_they_are_much_of_it(n_parts, kind):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((500, 2)) < 0.4, 0, rng.integers(0, 30, (500, 2)))  # one row in six is (0, 0)
+    weights = {None: None, "integer": rng.integers(1, 4, 500) * 1.0, "eighths": rng.integers(1, 9, 500) / 8}[kind]
+    table = Table(X, rng.integers(0, 2, 500), [30, 30], 2, weights)
+    whole = as_rows(sample_rows(table.data(), 1000, 0))[0]
+    limit = max(1.0, MUCH * sum(whole.values()) / n_parts)
+    shares, n_heavy = honest(table, n_parts), 0
+    for x in {row[:-1] for row in whole}:
+        rows = [row for row in whole if row[:-1] == x]
+        together = np.sum([shares[row] for row in rows], axis=0)
+        assert together.sum() == sum(whole[row] for row in rows)
+        if together.sum() <= limit:
+            assert np.count_nonzero(together) == 1
+        else:
+            n_heavy += 1
+            for row in rows:
+                assert max(shares[row]) - min(shares[row]) <= 1
+    assert n_heavy >= 1
+
+
+def test_honest_parts_are_the_same_whatever_the_order_and_for_weights_and_repetitions():
+    table = random_table(5, 300, [4, 6, 3])
+    order = np.random.default_rng(1).permutation(300)
+    assert honest(table.take(order), 3, 17) == honest(table, 3)
+    heavy = Table(table.X, table.y, table.arity, 3, np.random.default_rng(2).integers(1, 5, 300).astype(float))
+    assert honest(heavy.repeated(), 3) == honest(heavy, 3)

@@ -85,6 +85,8 @@ def test_rows_that_tune_a_part_did_not_choose_its_structures(watched):
     for part, rows in searched:
         for own in judged[part]:
             assert rows + own == everything
+            copies = {row[:-1] for row in rows} & {row[:-1] for row in own}  # of whatever class: only of frequent rows
+            assert all(sum(n for row, n in everything.items() if row[:-1] == x) > 0.05 * 400 / 3 for x in copies)
     for member in model.members_:  # and is counted in all
         assert all(tree.counts.total[0] == 400 for tree in member.trees)
 
@@ -94,7 +96,7 @@ def test_structures_and_bins_of_a_part_do_not_see_its_labels(monkeypatch):
     X, y = words(600)
     X["number"] = np.random.default_rng(3).normal(size=600) + (y == "yes")
     X["part"] = np.random.default_rng(1).integers(0, 3, 600).astype(str)
-    monkeypatch.setattr(pool, "dealt_weights", lambda rows, n: np.eye(n)[:, rows.codes[-1] % n])
+    monkeypatch.setattr(pool, "honest_shares", lambda rows, n: np.eye(n)[:, rows.codes[-1] % n])
     own = (X["part"] == "1").to_numpy()
     permuted = y.copy()
     permuted[own] = np.random.default_rng(2).permutation(permuted[own])
@@ -125,7 +127,7 @@ def test_noise_is_not_believed(make):
 @each_model
 @pytest.mark.parametrize("n_values", [(1,), (3,), (2, 3), (2, 2, 4)])
 def test_few_distinct_rows_keep_their_classes(make, n_values):
-    """Rows that come many times are dealt to all parts: in one, they would tune its biases to their class alone."""
+    """What is much of a part is dealt to all parts: in one, it would tune its biases to its own classes alone."""
     rng = np.random.default_rng(0)
     X = np.stack([rng.integers(n, size=3000) for n in n_values], axis=1).astype(str).astype(object)
     y = (rng.random(3000) < 0.05 + 0.1 * (X == "1").sum(axis=1)).astype(int)

@@ -14,12 +14,35 @@ from countwise.dtypes import AnyArray, FloatArray
 from countwise.parallel import thread_map
 
 
+MUCH = 0.05  # of a part
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Distinct rows by ascending hash; a row's weight is that of all rows equal to it and of its class."""
 
     batch: CodedBatch
     keys: AnyArray  # uint64, ascending: a random number for each row
+
+
+def honest_shares(rows: CodedBatch, n_parts: int) -> FloatArray:
+    """How much of each distinct row every part gets, parts x rows, so that a part has not seen the rows of another.
+
+    Rows that hold the same, of whatever class, are in one part: copies outside it would have chosen for it, and their
+    classes belong together. What is much of a part by itself is dealt to all of them, class by class: a table of few
+    distinct rows has nothing else, and no part could speak for the others.
+    """
+    total = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+    assert rows.target is not None
+    _, first, group = np.unique(row_hash(rows.codes, 0), return_index=True, return_inverse=True)
+    group_weight = np.bincount(group, total)
+    light = (group_weight <= max(1.0, MUCH * float(total.sum()) / n_parts))[group]
+    leads = np.flatnonzero(light & (first[group] == np.arange(rows.n_rows)))  # the first of its group
+    part = np.zeros(rows.n_rows, np.int64)
+    part[leads[np.argsort(rows.target[leads], kind="stable")]] = np.arange(len(leads)) % n_parts
+    shares = np.where(part[first[group]] == np.arange(n_parts)[:, None], total, 0.0)
+    shares[:, ~light] = dealt_weights(rows.select(~light), n_parts)
+    return shares
 
 
 def dealt_weights(rows: CodedBatch, n_parts: int) -> FloatArray:

@@ -15,7 +15,7 @@ from countwise.data.discretise import Discretiser, EqualFrequency, RandomMDLP
 from countwise.data.discretise.base import RandomDiscretiser
 from countwise.data.passes import MemberData, Steps
 from countwise.data.recut import recut_codec
-from countwise.data.sample import dealt_weights, sample_rows
+from countwise.data.sample import honest_shares, sample_rows
 from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
@@ -122,7 +122,7 @@ class PoolClassifier(EnsembleClassifier):
         recipes = self._recipes(plan.seed)
         table = read_table(source, labels, plan, [_first_bins(plan.discretiser, own) for own in recipes])
         rows = sample_rows(table.data, SEARCH_ROWS, plan.seed).batch
-        inside = dealt_weights(rows, self.n_parts)
+        inside = honest_shares(rows, self.n_parts)
         outside = (1.0 if rows.weights is None else rows.weights) - inside
         table = _with_class_bins(table, recipes, rows, outside, plan)
         views = [view.recode(rows) for view in table.views]
