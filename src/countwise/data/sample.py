@@ -13,7 +13,6 @@ from countwise.data.parts import row_hash
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.parallel import thread_map
 
-
 MUCH = 0.05  # of a part
 
 
