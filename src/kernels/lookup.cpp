@@ -166,31 +166,22 @@ CW_INLINE void add_by_walking(const Term& term, const Rows& rows, double factor,
   if (!term.deep.empty()) add_deep(term, rows, walk, factor, out);
 }
 
-// One block of rows through the table. Rows with a code that training never met are not in it and walk, they alone: a
-// walk adds the same logarithms in another order, and what a row gets must not depend on the rows beside it.
-CW_INLINE void add_by_table(const Term& term, const Rows& rows, double factor, double* out) {
-  uint32_t cell[kBlock], unseen[kBlock], any = 0;
-  std::fill_n(cell, rows.n, 0u);
+// Calls f(codes, arity) for every column that a term looks at.
+template <class F>
+CW_INLINE void each_column(const Term& term, const Rows& rows, F&& f) {
+  for (size_t p = 0; p < term.parents.size(); ++p)
+    rows.codes(term.parents[p], [&](const auto* codes) { f(codes, term.parent_arity[p]); });
+  rows.codes(term.child, [&](const auto* codes) { f(codes, term.child_arity); });
+}
+
+// Rows of the table and, among them, rows with a code that training never met: they are not in it and walk, they alone.
+// A walk adds the same logarithms in another order, and what a row gets must not depend on the rows beside it.
+CW_INLINE void add_mixed(const Term& term, const Rows& rows, const uint32_t* cell, double factor, double* out) {
+  uint32_t unseen[kBlock];
   std::fill_n(unseen, rows.n, 0u);
-  auto append = [&](uint32_t position, uint32_t arity) {
-    rows.codes(position, [&](const auto* codes) {
-      for (size_t r = 0; r < rows.n; ++r) {
-        const uint32_t code = codes[r];
-        unseen[r] |= code >= arity;
-        any |= code >= arity;
-        cell[r] = cell[r] * arity + code;
-      }
-    });
-  };
-  for (size_t p = 0; p < term.parents.size(); ++p) append(term.parents[p], term.parent_arity[p]);
-  append(term.child, term.child_arity);
-  const auto from_table = [&](size_t r) {
-    add(&term.table[cell[r] * rows.n_classes], factor, rows.n_classes, out + r * rows.stride);
-  };
-  if (!any) {
-    for (size_t r = 0; r < rows.n; ++r) from_table(r);
-    return;
-  }
+  each_column(term, rows, [&](const auto* codes, uint32_t arity) {
+    for (size_t r = 0; r < rows.n; ++r) unseen[r] |= codes[r] >= arity;
+  });
   for (size_t r = 0; r < rows.n;) {
     size_t end = r;
     while (end < rows.n && unseen[end]) ++end;
@@ -198,8 +189,26 @@ CW_INLINE void add_by_table(const Term& term, const Rows& rows, double factor, d
       const Rows walking{rows.columns, rows.start + r, end - r, rows.n_classes, rows.stride};
       add_by_walking(term, walking, factor, out + r * rows.stride);
     }
-    for (r = end; r < rows.n && !unseen[r]; ++r) from_table(r);
+    for (r = end; r < rows.n && !unseen[r]; ++r)
+      add(&term.table[cell[r] * rows.n_classes], factor, rows.n_classes, out + r * rows.stride);
   }
+}
+
+// One block of rows through the table.
+CW_INLINE void add_by_table(const Term& term, const Rows& rows, double factor, double* out) {
+  uint32_t cell[kBlock];
+  uint32_t unseen = 0;
+  std::fill_n(cell, rows.n, 0u);
+  each_column(term, rows, [&](const auto* codes, uint32_t arity) {
+    for (size_t r = 0; r < rows.n; ++r) {
+      const uint32_t code = codes[r];
+      unseen |= code >= arity;
+      cell[r] = cell[r] * arity + code;
+    }
+  });
+  if (unseen) return add_mixed(term, rows, cell, factor, out);
+  for (size_t r = 0; r < rows.n; ++r)
+    add(&term.table[cell[r] * rows.n_classes], factor, rows.n_classes, out + r * rows.stride);
 }
 
 // Adds a term's log probabilities, times a factor, for one block of rows.
