@@ -111,14 +111,6 @@ def test_parts_of_rows_that_come_once_are_whole_and_even_with_many_small_classes
     assert sorted(shares.sum(axis=0)) == [34, 35, 35]
 
 
-def test_parts_are_the_same_whatever_the_order_and_for_weights_and_repetitions():
-    table = random_table(5, 300, [4, 6, 3])
-    order = np.random.default_rng(1).permutation(300)
-    assert dealt(table.take(order), 3, 17) == dealt(table, 3)
-    heavy = Table(table.X, table.y, table.arity, 3, np.random.default_rng(2).integers(1, 5, 300).astype(float))
-    assert dealt(heavy.repeated(), 3) == dealt(heavy, 3)
-
-
 def test_fractions_are_dealt_whole():
     table = random_table(6, 300, [30, 30], weights="eighths")
     for row, shares in dealt(table, 3).items():
@@ -176,9 +168,10 @@ def test_equal_attributes_are_in_one_part_unless_they_are_much_of_it(n_parts, ki
     assert n_heavy >= 1
 
 
-def test_honest_parts_are_the_same_whatever_the_order_and_for_weights_and_repetitions():
+@pytest.mark.parametrize("deal", [dealt, honest])
+def test_parts_are_the_same_whatever_the_order_and_for_weights_and_repetitions(deal):
     table = random_table(5, 300, [4, 6, 3])
     order = np.random.default_rng(1).permutation(300)
-    assert honest(table.take(order), 3, 17) == honest(table, 3)
+    assert deal(table.take(order), 3, 17) == deal(table, 3)
     heavy = Table(table.X, table.y, table.arity, 3, np.random.default_rng(2).integers(1, 5, 300).astype(float))
-    assert honest(heavy.repeated(), 3) == honest(heavy, 3)
+    assert deal(heavy.repeated(), 3) == deal(heavy, 3)

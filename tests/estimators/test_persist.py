@@ -308,8 +308,9 @@ def test_other_crafted_arrays_are_refused(altered):
 
 
 def test_weights_of_terms_are_kept_and_checked(altered):
-    def tuning(weight):
+    def tuning(weight, smoother="HDP"):
         def change(header, arrays):
+            header["smoother"] = {"object": smoother, "params": {}}
             n_classes = len(arrays["class_counts"])
             arrays["tuning.level_factor"], arrays["tuning.bias"] = np.ones(3), np.zeros(n_classes)
             arrays["tuning.temperature"], arrays["tuning.weight"] = np.array([0.9]), weight
@@ -323,6 +324,8 @@ def test_weights_of_terms_are_kept_and_checked(altered):
     for wrong in (weight[1:], weight.astype(np.int64), np.full(n_columns, np.nan), np.full(n_columns, np.inf)):
         with pytest.raises(ModelFileError, match="not a usable model"):
             altered(tuning(wrong))
+    with pytest.raises(ModelFileError, match="needs smoothing='hdp'"):
+        altered(tuning(weight, "MBranch"))
 
 
 def test_damaged_files_are_refused(tmp_path):

@@ -19,6 +19,7 @@ from countwise.dtypes import AnyArray
 from countwise.errors import ModelFileError
 from countwise.estimators.ande import AnDEClassifier
 from countwise.estimators.base import CountClassifier, Derived
+from countwise.estimators.door import check_tunable
 from countwise.estimators.ensemble import EnsembleClassifier
 from countwise.estimators.eskdb import ESKDBClassifier
 from countwise.estimators.file_parts import (
@@ -50,6 +51,7 @@ from countwise.estimators.trees import TreeClassifier
 from countwise.estimators.tuned import TunedKDBClassifier
 from countwise.infer.ensemble import Member
 from countwise.infer.network import Parameters
+from countwise.infer.tuning import Tuning
 from countwise.model_file import read_model_file, write_model_file
 from countwise.parallel import n_threads
 from countwise.smooth import as_smoother
@@ -187,6 +189,8 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> CountClassifi
     if isinstance(model, TreeClassifier):
         model.trees_, smoothed = trees_in(header["trees"], columns, n_classes, model.smoother_, arrays)
         model._derived = Derived(smoothed)
+    if any(tuning is not None for tuning in _tunings(model)):
+        check_tunable(header["model"], model.smoother_)  # it is smoothed again by it
     for name in LEARNED:
         if name in header["learned"]:
             require(isinstance(header["learned"][name], (int, float)), f"{name} is not a number")
@@ -198,6 +202,12 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> CountClassifi
     if "loss_surface" in arrays:
         model.loss_surface_ = arrays["loss_surface"]
     return model
+
+
+def _tunings(model: CountClassifier) -> list[Tuning | None]:
+    if isinstance(model, NetworkClassifier):
+        return [model.tuning_]
+    return [member.tuning for member in model.members_] if isinstance(model, EnsembleClassifier) else []
 
 
 def _member(
