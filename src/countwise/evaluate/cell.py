@@ -34,6 +34,11 @@ class Cell:
         """What identifies the cell in a store."""
         return self.dataset, self.model_name, self.split.repeat, self.split.fold, self.split.train_size
 
+    @property
+    def task(self) -> tuple[str, str, int | None]:
+        """What it has in common with the cells that take about as long: the other splits of the same size."""
+        return self.dataset, self.model_name, self.split.train_size
+
 
 def empty_row(cell: Cell, scores: Mapping[str, ScoreFunction]) -> Row:
     """The row of a cell of which nothing is known yet."""

@@ -118,15 +118,23 @@ class Workers:
     def run(
         self, cells: Iterable[Cell], problem_of: Callable[[str], Problem], scores: Mapping[str, ScoreFunction]
     ) -> Iterator[tuple[Cell, Row]]:
-        """Every cell and its row."""
+        """Every cell and its row.
+
+        A model that ran out of time on a data set is not tried on its other splits: they would take as long, and
+        without one split the data set does not count for the model.
+        """
         waiting = iter(cells)
+        too_slow: set[tuple[str, str, int | None]] = set()
+        passed_over: list[tuple[Cell, Row]] = []
 
         def start(worker: Worker) -> None:
-            cell = next(waiting, None)
-            if cell is None:
-                worker.cell = None
-            else:
-                worker.give(problem_of(cell.dataset), cell, scores)
+            for cell in waiting:
+                if cell.task not in too_slow:
+                    return worker.give(problem_of(cell.dataset), cell, scores)
+                reason = f"TimeLimit: not tried; an earlier split was not done after {self.limits.seconds:g} s"
+                passed_over.append((cell, empty_row(cell, scores) | {"error": reason}))
+            worker.cell = None
+            return None
 
         for worker in self.workers:
             start(worker)
@@ -142,6 +150,7 @@ class Workers:
                 elif worker.rest() == 0.0:
                     row, alive = empty_row(worker.cell, scores), False
                     row["error"] = f"TimeLimit: not done after {self.limits.seconds:g} s"
+                    too_slow.add(worker.cell.task)
                     worker.end()
                 else:
                     continue
@@ -152,6 +161,8 @@ class Workers:
                     self.workers.append(worker)
                 start(worker)
                 yield done, row
+            yield from passed_over
+            passed_over.clear()
 
     def _received(self, worker: Worker, scores: Mapping[str, ScoreFunction]) -> tuple[Row | None, bool]:
         """The row that a worker sent, None if it has only begun; of a dead one, a row that says how it died."""
