@@ -23,6 +23,7 @@ import numpy as np
 
 from countwise.dtypes import AnyArray
 from countwise.errors import ModelFileError
+from countwise.narrow import NARROW, narrowed, widened
 from countwise.parallel import thread_map
 from countwise.progress import progress_bar
 
@@ -30,7 +31,6 @@ MAGIC = b"countws\n"
 VERSION = 2  # of the whole format; a reader refuses a newer one
 PREFIX = struct.Struct("<QI")
 DTYPES = {"|u1", "<u2", "<u4", "<i4", "<i8", "<f8", "|b1"}
-NARROW = ("|u1", "<u2", "<u4")  # what whole numbers are stored as, if they fit
 MOST_HEADER = 2**30  # bytes; a few would unpack to any number of them
 
 
@@ -72,7 +72,7 @@ def _packed(name: str, array: AnyArray) -> tuple[dict[str, Any], bytes]:
     if plain.dtype.str not in DTYPES:
         raise TypeError(f"array {name} has dtype {plain.dtype}, which the format does not know")
     facts: dict[str, Any] = {"name": name, "dtype": plain.dtype.str, "shape": list(plain.shape)}
-    stored, start = _narrowed(plain.reshape(-1))
+    stored, start = narrowed(plain.reshape(-1))
     if stored.dtype != plain.dtype:
         facts["stored"] = stored.dtype.str
     if start is not None:
@@ -80,22 +80,6 @@ def _packed(name: str, array: AnyArray) -> tuple[dict[str, Any], bytes]:
     raw = stored.tobytes()
     blob = zlib.compress(raw, 1)
     return facts | {"bytes": len(blob), "crc32": zlib.crc32(raw)}, blob
-
-
-def _narrowed(array: AnyArray) -> tuple[AnyArray, int | None]:
-    """Whole numbers in the narrowest type; of integers that never fall the steps, and where they start."""
-    start, kind = None, array.dtype.kind
-    if not len(array) or kind not in "if":
-        return array, None
-    if kind == "i" and bool((array[1:] >= array[:-1]).all()):
-        array, start = np.diff(array, prepend=array[:1]), int(array[0])
-    elif kind == "f" and not bool((np.isfinite(array) & (array == np.floor(array)) & ~np.signbit(array)).all()):
-        return array, None
-    least, most = array.min(), array.max()
-    for name in NARROW:
-        if np.dtype(name).itemsize < array.itemsize and least >= 0 and most <= np.iinfo(name).max:
-            return array.astype(name), start
-    return array, start
 
 
 def _umask() -> int:
@@ -177,10 +161,8 @@ def _array(path: str | os.PathLike[str], entry: dict[str, Any], blob: bytes) -> 
         raise ModelFileError(f"{path} is damaged: array {entry['name']} cannot be unpacked") from error
     if len(raw) != size or zlib.crc32(raw) != entry["crc32"]:
         raise ModelFileError(f"{path} is damaged: array {entry['name']} does not match its checksum")
-    array = np.frombuffer(raw, stored)
-    if "start" in entry:
-        array = np.cumsum(array, dtype=np.int64) + entry["start"]
-    return array.astype(np.dtype(entry["dtype"]).newbyteorder("=")).reshape(entry["shape"])  # a copy, to be written to
+    array = widened(np.frombuffer(raw, stored), entry.get("start"), entry["dtype"])  # a copy, to be written to
+    return array.reshape(entry["shape"])
 
 
 def _truncated(path: str | os.PathLike[str]) -> ModelFileError:

@@ -62,15 +62,12 @@ class Limits(Protocol):
 
 
 class Derived:
-    """What follows from the counts, made when first needed; what is compiled is not pickled."""
+    """What follows from the counts, made when first needed."""
 
     def __init__(self, parameters: Any = None) -> None:
         self.parameters = parameters
         self.compiled: Any = None
         self.spread: Any = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"parameters": self.parameters, "compiled": None, "spread": None}
 
 
 class CountClassifier(ClassifierMixin, BaseEstimator):
@@ -132,6 +129,13 @@ class CountClassifier(ClassifierMixin, BaseEstimator):
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
             cls.__init__.__signature__ = _with_shared(cls)  # type: ignore[attr-defined]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickles and copies: the counts; of what follows from them only the work of slow smoothers."""
+        state = super().__getstate__()
+        if "_derived" in state:
+            state = state | {"_derived": Derived(self._derived.parameters if self.smoother_.is_slow else None)}
+        return state
 
     codec_: Codec
     classes_: AnyArray

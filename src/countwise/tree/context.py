@@ -12,6 +12,7 @@ from countwise import _kernels
 from countwise.data.coded import CodedBatch, CodedData
 from countwise.dtypes import FloatArray, IntArray
 from countwise.errors import MemoryLimitError, size_text
+from countwise.narrow import NarrowPickles
 from countwise.parallel import thread_map
 from countwise.tree.count_tree import CountTree
 
@@ -25,7 +26,7 @@ class Family:
 
 
 @dataclass(frozen=True, eq=False)
-class ContextTree:
+class ContextTree(NarrowPickles):
     """A count tree and how a row reaches a node: level 1 branches on the class, level d on ``parents[d - 2]``.
 
     ``branch`` is the code that leads from a node's parent to it, ascending among siblings.

@@ -14,10 +14,11 @@ import numpy as np
 
 from countwise import _kernels
 from countwise.dtypes import FloatArray, IntArray, OffsetArray
+from countwise.narrow import NarrowPickles
 
 
 @dataclass(frozen=True, eq=False)
-class CountTree:
+class CountTree(NarrowPickles):
     """Counts of one target at every node, in level order, sparse.
 
     ``parent[0] == -1``, else ``parent[i] < i``; siblings are adjacent. The cells of node i are

@@ -13,6 +13,7 @@ from countwise import _kernels
 from countwise.data.codec import Codec, NumberCodec
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import AnyArray, FloatArray, IntArray, OffsetArray
+from countwise.narrow import NarrowPickles
 from countwise.tree.count_tree import CountTree
 from countwise.tree.partition import cells_upwards, summed, tree_levels
 
@@ -36,7 +37,7 @@ class Spreading(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SplitTable:
+class SplitTable(NarrowPickles):
     """The splits of a :class:`CountTree`, node by node.
 
     ``column[i]`` is the column that node i splits on, -1 in a leaf. A number has ``threshold[i] >= 0``: codes up to it
