@@ -37,3 +37,12 @@ def size_text(n_bytes: float) -> str:
         return f"{n_bytes:.0f} bytes"
     power = min(int(math.log2(n_bytes)) // 10, 4)
     return f"{n_bytes / 2 ** (10 * power):.3g} {' KMGT'[power]}B"
+
+
+def counted(n: int, what: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "data set"), counted(1200, "model")
+    ('1 data set', '1,200 models')
+    """
+    return f"{n:,} {what}" + ("" if n == 1 else "s")

@@ -171,9 +171,9 @@ def test_a_folder_its_manifest_and_an_experiment(run, folder):
     assert compared.exit_code == 0, compared.stderr
     assert "TAN-HDP vs RF" in compared.stdout
     both = run("bench", "run", "--quick", "--protocol", "3x2", "--data", "data", "--models", "nb-m", "--out", "both")
-    assert "12 data sets, 1 models, 3x2" in both.stderr
+    assert "12 data sets, 1 model, 3x2" in both.stderr
     quick = run("bench", "run", "--quick", "--data", "data", "--models", "nb-m", "--out", "quick")
-    assert "12 data sets, 1 models, 1x2" in quick.stderr
+    assert "12 data sets, 1 model, 1x2" in quick.stderr
     assert (
         run(
             "bench", "run", "--data", "data", "--sets", "set3,petitjean68", "--models", "nb-m", "--out", "r", "--quick"

@@ -6,13 +6,13 @@ from typing import Final
 import numpy as np
 
 from countwise.dtypes import FloatArray
-from countwise.errors import DataError
+from countwise.errors import DataError, counted
 from countwise.evaluate.measures import measure_of
 from countwise.evaluate.results import Results
 from countwise.plots import LearningCurveDisplay, ReliabilityDisplay, TimeDisplay
 from countwise.report.page import Item, Paragraph, Picture, Section, Sheet
 from countwise.report.sheets import mark_columns, measure_column, measure_heading, plain_column
-from countwise.report.view import View, counted, joined
+from countwise.report.view import View, joined
 
 MOST_CURVES: Final = 12  # pictures, one for each data set
 MOST_SIZES: Final = 12  # columns of a table

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from countwise.errors import counted
 from countwise.evaluate.experiments import experiment as experiment_named
 from countwise.evaluate.results import Results
 from countwise.report.behaviour import calibration_section, cost_section, curves_section
@@ -9,7 +10,7 @@ from countwise.report.experiments import experiments_section
 from countwise.report.overview import failures_section, overview_section
 from countwise.report.page import Page
 from countwise.report.scores import datasets_section, means_section, pairs_section, ranks_section
-from countwise.report.view import counted, view_of
+from countwise.report.view import view_of
 
 
 def page_of(

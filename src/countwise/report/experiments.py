@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from countwise.errors import counted
 from countwise.evaluate.compare import Table, paper_tables
 from countwise.evaluate.experiments import Experiment, Line, Versus
 from countwise.evaluate.measures import measure_of
@@ -18,7 +19,7 @@ from countwise.report.behaviour import MOST_CURVES, curve, largest_first, time_p
 from countwise.report.page import Item, Paragraph, Picture, Section
 from countwise.report.scores import mean_dots
 from countwise.report.sheets import sheet
-from countwise.report.view import View, counted, joined, known_measures
+from countwise.report.view import View, joined, known_measures
 
 TITLE: Final = "Experiments"
 FEW_LINES: Final = 3  # comparisons that all have pictures; of more, the first and the last

@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+from countwise.errors import counted
 from countwise.evaluate.compare import Table
 from countwise.evaluate.measures import measure_of
 from countwise.evaluate.store import Row
 from countwise.report.page import Facts, Item, Paragraph, Section, Sheet
 from countwise.report.sheets import MEGABYTE, plain_column, sheet
-from countwise.report.view import View, counted, joined
+from countwise.report.view import View, joined
 
 NAMES: Final = {"cpu": "CPU", "memory_bytes": "Memory", "load": "Load at the start", "n_workers": "Workers"}
 NAMES_OF_SETTINGS: Final = {"prepare": "Preparation", "random_state": "Seed"}

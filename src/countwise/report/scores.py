@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from countwise.errors import counted
 from countwise.evaluate import compare
 from countwise.evaluate.measures import measure_of
 from countwise.evaluate.ranks import friedman, nemenyi
@@ -12,7 +13,7 @@ from countwise.evaluate.results import COSTS, Results
 from countwise.plots import CriticalDifferenceDisplay, MeanDotsDisplay
 from countwise.report.page import Column, Item, Paragraph, Picture, Section, Sheet
 from countwise.report.sheets import NONE, mark_columns, mark_lines, measure_column, measure_heading, plain_column, sheet
-from countwise.report.view import View, counted, joined
+from countwise.report.view import View, joined
 
 MOST_RANKED: Final = 25  # models of a critical difference diagram
 PAIRS: Final = "Each line is a model against those at the top: wins-draws-losses. A draw is equal to 4 decimals."

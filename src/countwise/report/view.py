@@ -120,12 +120,3 @@ def joined(names: Sequence[Any], most: int = 12) -> str:
     """
     told = ", ".join(map(str, names[:most]))
     return told + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
-def counted(n: int, what: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "data set"), counted(1200, "model")
-    ('1 data set', '1,200 models')
-    """
-    return f"{n:,} {what}" + ("" if n == 1 else "s")

@@ -65,7 +65,7 @@ def run(
       countwise bench run pool --data FOLDER --sets confirmation --out results
       countwise bench run --data FOLDER --sets adult --models kdb5 --workers 1 --threads 8
     """  # noqa: D301
-    from countwise.errors import DataError
+    from countwise.errors import DataError, counted
     from countwise.evaluate.environment import n_cores
     from countwise.evaluate.models import make_models, split_specs
     from countwise.evaluate.run import benchmark
@@ -82,7 +82,8 @@ def run(
     tables = choose(data, sets, chosen.sets if experiment else None, quick)
     limit = None if memory_limit is None else size_bytes("--memory-limit", memory_limit)
     out.mkdir(parents=True, exist_ok=True)
-    log().print(f"{len(tables)} data sets, {len(estimators)} models, {splits}; results in {out}", markup=False)
+    size = f"{counted(len(tables), 'data set')}, {counted(len(estimators), 'model')}, {splits}"
+    log().print(f"{size}; results in {out}", markup=False)
     results = benchmark(
         estimators,
         tables,
@@ -114,7 +115,7 @@ def _splits(protocol: "str | Splits", once_above: int | None) -> "Splits":
 
 
 def _experiment(name: str | None) -> "Experiment":
-    from countwise.errors import DataError
+    from countwise.errors import DataError, counted
     from countwise.evaluate.experiments import experiment
     from countwise.evaluate.papers import DEFAULT_EXPERIMENT
 
