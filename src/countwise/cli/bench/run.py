@@ -115,7 +115,7 @@ def _splits(protocol: "str | Splits", once_above: int | None) -> "Splits":
 
 
 def _experiment(name: str | None) -> "Experiment":
-    from countwise.errors import DataError, counted
+    from countwise.errors import DataError
     from countwise.evaluate.experiments import experiment
     from countwise.evaluate.papers import DEFAULT_EXPERIMENT
 
