@@ -1,0 +1,119 @@
+"""The pool and the single tuned network: rows that judge did not choose, and what says nothing is not believed."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import countwise as cw
+from countwise.estimators import pool
+from oracle.pools import each_model, words
+
+
+def rows_of(batch):
+    """How often each row is there."""
+    rows = zip(*(column.tolist() for column in batch.codes), batch.target.tolist(), strict=True)
+    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+    return Counter(dict(zip(rows, weights.tolist(), strict=True)))
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Which rows search and which tune, by part."""
+    searched, judged = [], []
+    search, tune_part = cw.PoolClassifier._search, pool.tune_part
+
+    def watch_search(self, rows, recipe):
+        searched.append((recipe.part, rows_of(rows.batch)))
+        return search(self, rows, recipe)
+
+    def watch_tune(networks, class_counts, rows, n_columns, threads):
+        judged.append([rows_of(batch) for batch in rows])
+        return tune_part(networks, class_counts, rows, n_columns, threads)
+
+    monkeypatch.setattr(cw.PoolClassifier, "_search", watch_search)
+    monkeypatch.setattr(pool, "tune_part", watch_tune)
+    return searched, judged
+
+
+def test_rows_that_tune_a_part_did_not_choose_its_structures(watched):
+    X, y = words()
+    model = cw.PoolClassifier(n_members=3, n_parts=3).fit(X, y)
+    searched, judged = watched
+    assert len(searched) == 9
+    assert [len(own) for own in judged] == [3, 3, 3]
+    everything = sum((own[0] for own in judged), Counter())  # each row tunes one part
+    assert sorted(everything.values()) == sorted(pd.concat([X, pd.Series(y)], axis=1).value_counts(dropna=False))
+    for part, rows in searched:
+        for own in judged[part]:
+            assert rows + own == everything
+            copies = {row[:-1] for row in rows} & {row[:-1] for row in own}  # of whatever class: only of frequent rows
+            assert all(sum(n for row, n in everything.items() if row[:-1] == x) > 0.05 * 400 / 3 for x in copies)
+    for member in model.members_:  # and is counted in all
+        assert all(tree.counts.total[0] == 400 for tree in member.trees)
+
+
+def test_structures_and_bins_of_a_part_do_not_see_its_labels(monkeypatch):
+    """Parts are dealt by a hash with the class in it: here by a column, so that other labels leave them as they are."""
+    X, y = words(600)
+    X["number"] = np.random.default_rng(3).normal(size=600) + (y == "yes")
+    X["part"] = np.random.default_rng(1).integers(0, 3, 600).astype(str)
+    monkeypatch.setattr(pool, "honest_shares", lambda rows, n: np.eye(n)[:, rows.codes[-1] % n])
+    own = (X["part"] == "1").to_numpy()
+    permuted = y.copy()
+    permuted[own] = np.random.default_rng(2).permutation(permuted[own])
+    assert (permuted != y).sum() > 80
+    before, after = (cw.PoolClassifier(n_members=4).fit(X, labels) for labels in (y, permuted))
+    changed, cut_anew = {0: 0, 1: 0, 2: 0}, {0: 0, 1: 0, 2: 0}
+    for a, b, recipe in zip(before.members_, after.members_, before._recipes(0), strict=True):
+        changed[a.group] += a.structure != b.structure
+        cut_anew[a.group] += not a.codec.same_as(b.codec)
+        assert recipe.class_bins or a.codec.same_as(b.codec)  # quantiles do not look at any labels
+    for found in changed, cut_anew:
+        assert found[1] == 0
+        assert found[0] > 0
+        assert found[2] > 0
+    tuned = [[m.tuning.temperature for m in model.members_ if m.group == 1] for model in (before, after)]
+    assert tuned[0] != tuned[1]
+
+
+@each_model
+def test_noise_is_not_believed(make):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 4, (200, 30)).astype(str).astype(object), rng.integers(0, 2, 200)
+    new = rng.integers(0, 4, (200, 30)).astype(str).astype(object)
+    assert np.abs(make().fit(X, y).predict_proba(new) - 0.5).mean() < 0.2
+    assert np.abs(cw.TunedKDBClassifier(k=3, tune=None).fit(X, y).predict_proba(new) - 0.5).mean() > 0.3
+
+
+@each_model
+@pytest.mark.parametrize("n_values", [(1,), (3,), (2, 3), (2, 2, 4)])
+def test_few_distinct_rows_keep_their_classes(make, n_values):
+    """What is much of a part is dealt to all parts: in one, it would tune its biases to its own classes alone."""
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.integers(n, size=3000) for n in n_values], axis=1).astype(str).astype(object)
+    y = (rng.random(3000) < 0.05 + 0.1 * (X == "1").sum(axis=1)).astype(int)
+    proba = make().fit(X, y).predict_proba(X)[:, 1]
+    assert proba.mean() == pytest.approx(y.mean(), abs=0.01)
+    for row in np.unique(X.astype(str), axis=0):
+        same = (row == X).all(axis=1)
+        assert proba[same].mean() == pytest.approx(y[same].mean(), abs=0.05)
+
+
+@each_model
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_column_of_names_says_nothing(make, beside):
+    """A row left out leaves no other of its name: such a value is one never met, as a new row's will be."""
+    rng = np.random.default_rng(0)
+    names = np.array([f"n{i}" for i in range(1200)], dtype=object)
+    other = rng.integers(3, size=1200)
+    y = (rng.random(1200) < np.array([0.1, 0.3, 0.6])[other]).astype(int)
+    X = pd.DataFrame({"name": names, "other": other.astype(str)})[["name", "other"] if beside else ["name"]]
+    model = make().fit(X[:600], y[:600])
+    proba = model.predict_proba(X[600:])[:, 1]
+    if not beside:
+        np.testing.assert_allclose(proba, y[:600].mean(), atol=0.01)
+    else:
+        without = make().fit(X[["other"]][:600], y[:600]).predict_proba(X[["other"]][600:])[:, 1]
+        np.testing.assert_allclose(proba, without, atol=0.03)
