@@ -241,6 +241,7 @@ class LeaveOneOut:
         arity: Sequence[int],
         target: CodeArray | None,
         weights: FloatArray | None,
+        one_row: float,
         loss: int,
         scale: float,
         n_threads: int,
@@ -256,6 +257,7 @@ class PathLoss:
         n_levels: int,
         target: CodeArray | None,
         weights: FloatArray | None,
+        left_out: FloatArray | None,
     ) -> None: ...
     def add_term(
         self,
@@ -283,7 +285,7 @@ class PathLoss:
         d_bias: FloatArray,
     ) -> float: ...
 
-SearchRows = tuple[Any, ...]  # codes, arity, target, n_classes, weights or None
+SearchRows = tuple[Any, ...]  # codes, arity, target, n_classes, weights and left_out, or None
 
 def gain_parents(rows: SearchRows, order: Sequence[int], n_parents: int, n_candidates: int) -> list[list[int]]: ...
 def class_parents(

@@ -14,18 +14,23 @@ nb::list as_lists(const ParentLists& parents) {
   return out;
 }
 
-// The rows as Python passes them: codes, arity, target, n_classes, weights (or None).
+// The rows as Python passes them: codes, arity, target, n_classes, weights and left_out (or None).
 struct RowArrays {
   explicit RowArrays(const nb::tuple& t)
       : codes(nb::cast<std::vector<AnyColumn>>(t[0])),
         target(nb::cast<AnyColumn>(t[2])),
         weights(nb::cast<std::optional<In<double>>>(t[4])),
+        left_out(nb::cast<std::optional<In<double>>>(t[5])),
         columns(columns_of(codes, nb::cast<std::vector<uint32_t>>(t[1]), target.shape(0))),
-        rows{columns, column_of(target, 0), nb::cast<uint32_t>(t[3]), weights_of(weights, target.shape(0)),
+        rows{columns,
+             column_of(target, 0),
+             nb::cast<uint32_t>(t[3]),
+             weights_of(weights, target.shape(0)),
+             weights_of(left_out, target.shape(0)),
              target.shape(0)} {}
   std::vector<AnyColumn> codes;
   AnyColumn target;
-  std::optional<In<double>> weights;
+  std::optional<In<double>> weights, left_out;
   std::vector<Column> columns;
   SearchRows rows;
 };

@@ -26,14 +26,17 @@ void bind_tuning(nb::module_& m) {
       .def(
           "__init__",
           [](PathLoss* self, In<double> class_counts, double root_concentration, size_t n_terms, size_t n_levels,
-             const AnyColumn& target, const std::optional<In<double>>& weights) {
+             const AnyColumn& target, const std::optional<In<double>>& weights,
+             const std::optional<In<double>>& left_out) {
             const size_t n_rows = target.shape(0);
             const std::vector<Column> none;
-            const PathRows rows{none, column_of(target, 0), weights_of(weights, n_rows), n_rows};
+            const PathRows rows{none, column_of(target, 0), weights_of(weights, n_rows), weights_of(left_out, n_rows),
+                                n_rows};
             new (self) PathLoss({class_counts.data(), class_counts.data() + class_counts.shape(0)}, root_concentration,
                                 n_terms, n_levels, rows);
           },
-          "class_counts"_a, "root_concentration"_a, "n_terms"_a, "n_levels"_a, "target"_a, "weights"_a.none())
+          "class_counts"_a, "root_concentration"_a, "n_terms"_a, "n_levels"_a, "target"_a, "weights"_a.none(),
+          "left_out"_a.none())
       .def(
           "add_term",
           [](PathLoss& self, size_t position, const nb::tuple& family, const std::vector<AnyColumn>& codes,
@@ -48,7 +51,7 @@ void bind_tuning(nb::module_& m) {
             const PathTerm term{child, arity.at(child), nb::cast<std::vector<uint32_t>>(family[1]), view,
                                 concentration.data()};
             nb::gil_scoped_release release;
-            self.add_term(position, term, {columns, Column{nullptr, 1, 0}, nullptr, n_rows});
+            self.add_term(position, term, {columns, Column{nullptr, 1, 0}, nullptr, nullptr, n_rows});
           },
           "position"_a, "family"_a, "columns"_a, "arity"_a, "tree"_a, "cell_count"_a, "concentration"_a)
       .def(

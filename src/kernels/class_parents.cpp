@@ -65,13 +65,14 @@ class Search {
  private:
   uint32_t class_of(size_t q) const { return facts_.target[search_.scored[q]]; }
   float weight_of(size_t q) const { return facts_.weight[search_.scored[q]]; }
+  float left_out_of(size_t q) const { return static_cast<float>(rows_.left_out_of(search_.scored[q])); }
 
   void start_prior() {
     std::vector<double> counts(classes_, 0.0);
     for (size_t r = 0; r < rows_.n_rows; ++r) counts[facts_.target[r]] += facts_.weight[r];
     for (size_t q = 0; q < n_scored_; ++q)
       for (uint32_t y = 0; y < classes_; ++y) {
-        const double gone = y == class_of(q) ? std::min(weight_of(q), 1.0f) : 0.0;
+        const double gone = y == class_of(q) ? left_out_of(q) : 0.0;
         prior_[q * classes_ + y] = std::log(std::max(0.0, counts[y] - gone) + 1.0 / classes_);
       }
   }
@@ -87,7 +88,7 @@ class Search {
     for (size_t q = 0; q < n_scored_; ++q)
       for (uint32_t y = 0; y < classes_; ++y)
         child.p[q * classes_ + y] = static_cast<float>(
-            marginal.given_class(code_at(column, search_.scored[q]), y, y == class_of(q), weight_of(q)));
+            marginal.given_class(code_at(column, search_.scored[q]), y, y == class_of(q), left_out_of(q)));
     log_proba(child.p.data(), child.p.size(), child.log_p.data());
     for (size_t i = 0; i < sum_.size(); ++i) sum_[i] += child.log_p[i];
     const size_t first = std::min<size_t>(position, limits_.n_candidates);
@@ -169,7 +170,7 @@ class Search {
       const float *n = counts_.count(at), *total = counts_.total(at), *above = &child.p[at.row * classes_];
       for (uint32_t y = 0; y < classes_; ++y) p[y] = (n[y] + a * above[y]) / (total[y] + a);
       const uint32_t own = class_of(at.row);
-      const float left = std::min(weight_of(at.row), 1.0f);
+      const float left = left_out_of(at.row);
       p[own] = (std::max(0.0f, n[own] - left) + a * above[own]) / (std::max(0.0f, total[own] - left) + a);
       p += classes_;
     }

@@ -15,13 +15,13 @@ constexpr size_t kTableCells = size_t{1} << 16, kCellsPerRow = 16;  // more are 
 constexpr double kHuge = 1e12, kLogHuge = 27.631021115928547;       // log_of() is for numbers of at least 1
 
 // Sum over cells of n log(n - left + A f), for each A; f is at most 1 and n - left + A f may be below 1.
-CW_CLONES void add_logs(const double* n, const double* f, size_t size, double* sums) {
+CW_CLONES void add_logs(const double* n, const double* f, const double* left_out, size_t size, double* sums) {
   for (size_t s = 0; s < 4; ++s) {
     const double a = kStrengths[s];
     double sum[4] = {0, 0, 0, 0};
     size_t i = 0;
     auto term = [&](size_t at) {
-      const double left = n[at] < 1 ? n[at] : 1.0;
+      const double left = n[at] < left_out[at] ? n[at] : left_out[at];
       return n[at] * (kLogHuge - log_of(kHuge / (n[at] - left + a * f[at])));
     };
     for (; i + 4 <= size; i += 4)
@@ -39,24 +39,32 @@ class Gains {
     value_and_class_.resize(rows.n_rows);
     for (size_t r = 0; r < rows.n_rows; ++r)
       value_and_class_[r] = code_at(rows.columns[child], r) * rows.n_classes + code_at(rows.target, r);
+    left_out_.assign(rows.n_classes, 0.0);
+    std::vector<double> weight(rows.n_classes, 0.0);
+    for (size_t r = 0; r < rows.n_rows; ++r) {
+      weight[code_at(rows.target, r)] += rows.weight_of(r);
+      left_out_[code_at(rows.target, r)] += rows.weight_of(r) * rows.left_out_of(r);
+    }
+    for (uint32_t y = 0; y < rows.n_classes; ++y)
+      if (weight[y] > 0) left_out_[y] /= weight[y];
     const MarginalEstimate marginal(rows, child);
     given_class_.resize(width);
     for (uint32_t k = 0; k < arity_; ++k)
       for (uint32_t y = 0; y < rows.n_classes; ++y)
-        given_class_[k * rows.n_classes + y] = marginal.given_class(k, y, true);
+        given_class_[k * rows.n_classes + y] = marginal.given_class(k, y, true, left_out_[y]);
     base_ = 0;
     for (size_t r = 0; r < width; ++r)
       if (marginal.count(r) > 0) base_ += marginal.count(r) * std::log(given_class_[r]);
   }
 
   double of(uint32_t parent) {
-    n_.clear(), f_.clear(), total_.clear(), one_.clear();
+    n_.clear(), f_.clear(), n_left_.clear(), total_.clear(), one_.clear(), total_left_.clear();
     context_.assign(rows_.n_classes, 0.0);
     const size_t cells = size_t{rows_.columns[parent].arity} * given_class_.size();
     cells <= std::max(kTableCells, kCellsPerRow * rows_.n_rows) ? count_in_table(parent) : count_sorted(parent);
     double up[4] = {0, 0, 0, 0}, down[4] = {0, 0, 0, 0};
-    add_logs(n_.data(), f_.data(), n_.size(), up);
-    add_logs(total_.data(), one_.data(), total_.size(), down);
+    add_logs(n_.data(), f_.data(), n_left_.data(), n_.size(), up);
+    add_logs(total_.data(), one_.data(), total_left_.data(), total_.size(), down);
     double best = up[0] - down[0];
     for (size_t s = 1; s < 4; ++s) best = std::max(best, up[s] - down[s]);
     return best - base_;
@@ -92,7 +100,7 @@ class Gains {
       const uint64_t key = keys_[i].first;
       double count = 0;
       for (; i < keys_.size() && keys_[i].first == key; ++i)
-        count += rows_.weights ? rows_.weights[keys_[i].second] : 1.0;
+        count += rows_.weight_of(keys_[i].second);
       if (count != 0) add_cell(key % width, key % width % rows_.n_classes, count);
       if (i == keys_.size() || keys_[i].first / width != key / width) end_context();
     }
@@ -100,13 +108,14 @@ class Gains {
 
   void add_cell(size_t cell, size_t y, double count) {
     context_[y] += count;
-    n_.push_back(count), f_.push_back(given_class_[cell]);
+    n_.push_back(count), f_.push_back(given_class_[cell]), n_left_.push_back(left_out_[y]);
   }
 
   void end_context() {
-    for (double& count : context_) {
-      if (count > 0) total_.push_back(count), one_.push_back(1.0);
-      count = 0;
+    for (size_t y = 0; y < context_.size(); ++y) {
+      if (context_[y] > 0)
+        total_.push_back(context_[y]), one_.push_back(1.0), total_left_.push_back(left_out_[y]);
+      context_[y] = 0;
     }
   }
 
@@ -114,7 +123,8 @@ class Gains {
   const uint32_t arity_;
   double base_;  // what the attribute's own distribution given the class achieves
   std::vector<uint32_t> value_and_class_;
-  std::vector<double> given_class_, table_, context_, n_, f_, total_, one_;
+  std::vector<double> left_out_;  // [class]
+  std::vector<double> given_class_, table_, context_, n_, f_, n_left_, total_, one_, total_left_;
   std::vector<std::pair<uint64_t, size_t>> keys_;  // of cells, and their rows
 };
 

@@ -50,7 +50,7 @@ class LeaveOneOut::Share {
   void load_rows(size_t start, size_t rows) {
     for (size_t r = 0; r < rows; ++r) {
       target_[r] = code_at(rows_.target, begin_ + start + r);
-      left_out_[r] = std::min(weight(start + r), 1.0);
+      left_out_[r] = std::min(weight(start + r), rows_.one_row);
     }
   }
 
@@ -114,7 +114,7 @@ class LeaveOneOut::Share {
   // Scores that have become very small are made to sum to 1; no class is ever impossible.
   double rescale(double* s, double sum) const {
     double rescaled = 0;
-    for (size_t c = 0; c < n_classes_; ++c) rescaled += s[c] = std::max(s[c] / sum, kTiny);
+    for (size_t c = 0; c < n_classes_; ++c) rescaled += s[c] = std::max(sum > 0 ? s[c] / sum : 0.0, kTiny);
     return rescaled;
   }
 

@@ -50,14 +50,16 @@ PathLoss::PathLoss(std::vector<double> class_counts, double root_concentration, 
       n_rows_(rows.n_rows),
       terms_(n_terms),
       target_(rows.n_rows),
-      weights_(rows.n_rows, 1.0) {
+      weights_(rows.n_rows, 1.0),
+      left_out_(rows.n_rows, 1.0) {
   const double a = root_concentration, share = a / static_cast<double>(n_classes());
   double total = 0;
   for (double count : class_counts_) total += count;
   for (size_t row = 0; row < n_rows_; ++row) {
     target_[row] = code_at(rows.target, row);
     if (rows.weights) weights_[row] = rows.weights[row];
-    const double left = std::min(weights_[row], 1.0);
+    if (rows.left_out) left_out_[row] = rows.left_out[row];
+    const double left = left_out_[row];
     for (size_t c = 0; c < n_classes(); ++c) {
       const double count = std::max(0.0, class_counts_[c] - (c == target_[row] ? left : 0.0));
       log_prior_.push_back(std::log((count + share) / (total - left + a)));
@@ -79,11 +81,11 @@ class PathLoss::Walk {
 
   // Appends to `levels` what is left without the row; returns the probability of its value at the root. A value that no
   // other row has is one that was never met, once the row is out: nothing is appended, and the answer is kSilent.
-  double run(size_t row, uint32_t y, double weight, std::vector<Level>& levels) {
+  double run(size_t row, uint32_t y, double left_out, std::vector<Level>& levels) {
     const uint32_t value = code_at(rows_.columns[term_.child], row);
     const int64_t cell = walker_.cell(0, value);
     const double n = cell == kNowhere ? 0.0 : term_.tree.cell_count[cell];
-    const double left = walk(row, value, y, weight, at_root(n, 0.0), levels);
+    const double left = walk(row, value, y, left_out, at_root(n, 0.0), levels);
     if (n - left > kRounding) return at_root(n, left);
     for (Level& level : levels)
       while (!level.at.empty() && level.at.back() >= row * n_classes_)
@@ -111,10 +113,10 @@ class PathLoss::Walk {
   }
 
   // The share of the row that the root loses.
-  double walk(size_t row, uint32_t value, uint32_t y, double weight, double p, std::vector<Level>& levels) {
+  double walk(size_t row, uint32_t value, uint32_t y, double left_out, double p, std::vector<Level>& levels) {
     bool counted = true;  // a row with a code that was never counted is in none of this tree's counts
     for (uint32_t parent : term_.parents) counted &= code_at(rows_.columns[parent], row) < rows_.columns[parent].arity;
-    const double left = counted ? std::min(weight, 1.0) : 0.0;
+    const double left = counted ? left_out : 0.0, one = std::max(left_out, 1.0);
     own_.clear();
     for (uint32_t c = 0; c < n_classes_; ++c) {
       int64_t node = walker_.child(0, c);
@@ -123,7 +125,7 @@ class PathLoss::Walk {
         const double n = cell == kNowhere ? 0.0 : term_.tree.cell_count[cell], total = total_[node];
         if (c == y) {
           const double a = term_.concentration[level + 1];
-          own_.push_back({node, cell, n > 1 ? a * p / (a * p + n - 1) : 1.0});
+          own_.push_back({node, cell, n > one ? a * p / (a * p + n - one) : 1.0});
           if (total <= left) break;  // the row is alone here, and so it is below
           p = (n + a * p) / (total + a);
         } else {
@@ -179,7 +181,7 @@ void PathLoss::add_term(size_t position, const PathTerm& term, const PathRows& r
   paths.speaks.assign(n_rows_, 0);
   for (size_t row = 0; row < n_rows_; ++row) {
     if (code_at(rows.columns[term.child], row) >= term.child_arity) continue;
-    const double root = walk.run(row, target_[row], weights_[row], paths.levels);
+    const double root = walk.run(row, target_[row], left_out_[row], paths.levels);
     if (root == kSilent) continue;
     paths.speaks[row] = 1;
     paths.root[row] = root;

@@ -28,11 +28,12 @@ struct PathGradient {
   double* bias;      // [class]
 };
 
-// The rows to judge by: codes, classes, weights (or null).
+// The rows to judge by: codes, classes, weights, and what each loses of its weight when it is left out (null: all 1).
 struct PathRows {
   const std::vector<Column>& columns;
   Column target;
   const double* weights;
+  const double* left_out;
   size_t n_rows;
 };
 
@@ -83,7 +84,7 @@ class PathLoss {
   size_t n_levels_, n_rows_;
   std::vector<Paths> terms_;
   std::vector<uint32_t> target_;
-  std::vector<double> weights_, log_prior_;  // log_prior_[row][class], without the row
+  std::vector<double> weights_, left_out_, log_prior_;  // log_prior_[row][class], without the row
 };
 
 }  // namespace countwise

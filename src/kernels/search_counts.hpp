@@ -21,16 +21,16 @@ class MarginalEstimate {
         class_(n_classes_, 0.0) {
     for (size_t r = 0; r < rows.n_rows; ++r) {
       const uint32_t k = code_at(rows.columns[attribute], r), y = code_at(rows.target, r);
-      const double weight = rows.weights ? rows.weights[r] : 1.0;
+      const double weight = rows.weight_of(r);
       cell_[k * n_classes_ + y] += weight, value_[k] += weight, class_[y] += weight, total_ += weight;
     }
   }
 
   double count(size_t cell) const { return cell_[cell]; }
 
-  // P(k | y) for a row of value k whose class is y (left out) or another one (its value is left out at the root).
-  double given_class(uint32_t k, uint32_t y, bool own, double weight = 1.0) const {
-    const double left = std::min(weight, 1.0), n = cell_[k * n_classes_ + y];
+  // P(k | y) for a row of value k whose class is y (it loses `left`) or another one (which loses it at the root only).
+  double given_class(uint32_t k, uint32_t y, bool own, double left) const {
+    const double n = cell_[k * n_classes_ + y];
     const double root =
         (std::max(0.0, value_[k] - left) + kSearchRoot / arity_) / (std::max(0.0, total_ - left) + kSearchRoot);
     const double gone = own ? std::min(left, n) : 0.0;

@@ -18,25 +18,38 @@ from countwise.parallel import thread_map
 from countwise.progress import progress_bar
 
 THREADED_ROWS = 2**17  # a column of fewer is coded sooner than another thread gets hold of the interpreter
+MANY_WEIGHTS = 10  # their common divisor is above 1 by chance once in a thousand times
 CODED_BYTES = 8 * 2**20  # of codes that a scan counts at once
 
 
 @dataclass(frozen=True, eq=False)
 class CodedBatch:
-    """Codes of some rows: ``codes[i]`` is column i, ``target`` the class codes, ``weights`` None or positive."""
+    """Codes of some rows: ``codes[i]`` is column i, ``target`` the class codes, ``weights`` None or positive.
+
+    Where equal rows were joined, ``one_row`` is the weight of one of them (:func:`one_row_weights`); None is 1.
+    """
 
     codes: list[CodeArray]
     target: CodeArray | None
     weights: FloatArray | None
     n_rows: int
+    one_row: FloatArray | None = None
+
+    @property
+    def left_out(self) -> FloatArray | None:
+        """What each row loses of its weight when it is left out: one of the rows that it stands for; None is 1."""
+        if self.one_row is not None or self.weights is None:
+            return self.one_row
+        return np.minimum(self.weights, 1.0)
 
     def select(self, rows: np.ndarray) -> CodedBatch:
         """The rows of a mask or of positions."""
         codes = [column[rows] for column in self.codes]
         target = None if self.target is None else self.target[rows]
         weights = None if self.weights is None else self.weights[rows]
+        one_row = None if self.one_row is None else self.one_row[rows]
         n_rows = len(codes[0]) if codes else int(np.count_nonzero(rows))
-        return CodedBatch(codes, target, weights, n_rows)
+        return CodedBatch(codes, target, weights, n_rows, one_row)
 
     def weighted(self, weights: FloatArray) -> CodedBatch:
         """The rows of positive weight, with these weights; without any where all are 1."""
@@ -54,7 +67,37 @@ class CodedBatch:
         table = np.column_stack([*self.codes, self.target]).astype(np.uint32)
         _, first, same = np.unique(table.view(f"V{table.shape[1] * 4}"), return_index=True, return_inverse=True)
         weights = np.bincount(same.reshape(-1), self.weights, minlength=len(first)).astype(np.float64)
-        return replace(self.select(first), weights=weights), same.reshape(-1)
+        copies = np.bincount(same.reshape(-1), minlength=len(first))
+        rows = replace(self.select(first), weights=weights)
+        return replace(rows, one_row=one_row_weights(rows.target, weights, copies)), same.reshape(-1)
+
+
+def one_row_weights(target: Any, weights: FloatArray, copies: np.ndarray) -> FloatArray | None:
+    """The weight of one of the rows that each distinct row stands for; None where all are 1.
+
+    ``weights`` and ``copies`` are sums over equal rows of one class. Whole weights are numbers of equal rows, so one of
+    them has the weight 1, unless every row was given so often, or those of its class: a common divisor of many numbers
+    is not there by chance. Other weights weigh rows, and one row has the mean of its copies.
+
+    >>> one_row_weights(np.array([0, 0, 1]), np.array([0.7, 1.4, 2.5]), np.array([1, 2, 1]))
+    array([0.7, 0.7, 2.5])
+    >>> one_row_weights(np.repeat([0, 1], 10), np.repeat([1.0, 5.0], 10), np.ones(20))[[0, 10]]
+    array([1., 5.])
+    """
+    if bool((weights != np.floor(weights)).any()):
+        return weights / copies
+    whole = weights.astype(np.int64)
+    of_all = common_divisor(whole)
+    one_row = np.empty(len(whole), np.int64)
+    for y in np.unique(target):
+        own = target == y
+        one_row[own] = max(of_all, common_divisor(whole[own]))
+    return None if bool((one_row == 1).all()) else one_row.astype(np.float64)
+
+
+def common_divisor(weights: np.ndarray) -> int:
+    """Of many whole weights; 1 for few, which may have one by chance."""
+    return int(np.gcd.reduce(weights)) if len(weights) >= MANY_WEIGHTS else 1
 
 
 class PickedRows:
@@ -184,11 +227,13 @@ def joined(batches: list[CodedBatch]) -> CodedBatch:
     codes: list[CodeArray] = [np.concatenate(columns) for columns in zip(*(b.codes for b in batches), strict=True)]
     targets: list[Any] = [b.target for b in batches if b.target is not None]
     weights = [b.weights for b in batches if b.weights is not None]
+    joined_rows = [np.ones(b.n_rows) if b.left_out is None else b.left_out for b in batches]
     return CodedBatch(
         codes,
         np.concatenate(targets) if targets else None,
         np.concatenate(weights) if weights else None,
         sum(b.n_rows for b in batches),
+        None if all(b.one_row is None for b in batches) else np.concatenate(joined_rows),
     )
 
 

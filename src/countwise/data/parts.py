@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from countwise.data.codec import Codec, NumberCodec
+from countwise.data.codec import CategoryCodec, Codec, NumberCodec
+from countwise.data.coded import one_row_weights
 from countwise.data.columns import as_numbers
+from countwise.data.frequent import FrequentKeys
 from countwise.data.source import RawBatch, Source, take_rows
-from countwise.dtypes import OffsetArray
+from countwise.dtypes import AnyArray, FloatArray, OffsetArray
 
 MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # multipliers of splitmix64
 
@@ -51,23 +54,108 @@ def row_keys(batch: RawBatch, codec: Codec) -> list[np.ndarray]:
     return keys
 
 
-def deal(source: Source, codec: Codec, n_parts: int, n_wanted: int, seed: int) -> list[tuple[OffsetArray, float]]:
-    """One pass: the positions of the rows of each of the first ``n_wanted`` parts, and the weight of the part.
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows of a source: their positions, ascending, the hashes of what they hold, and weights or None."""
+
+    positions: OffsetArray
+    keys: AnyArray
+    weights: FloatArray | None
+
+    @property
+    def weight(self) -> float:
+        """Of all its rows."""
+        return float(len(self.positions) if self.weights is None else self.weights.sum())
+
+    def select(self, rows: AnyArray) -> Part:
+        """The rows of a mask."""
+        return Part(self.positions[rows], self.keys[rows], None if self.weights is None else self.weights[rows])
+
+    def at_most(self, limit: int) -> Part:
+        """So many rows at most: all that hold the same or none of them, those of the smallest hashes first."""
+        if len(self.positions) <= limit:
+            return self
+        _, number, n_rows = np.unique(self.keys, return_inverse=True, return_counts=True)
+        n_rows[n_rows > limit] = 0  # it is left out in any case
+        return self.select(((n_rows > 0) & (np.cumsum(n_rows) <= limit))[number])
+
+    @staticmethod
+    def joined(parts: Sequence[Part]) -> Part:
+        """Several as one."""
+        weights = [part.weights for part in parts if part.weights is not None]
+        positions, keys = (
+            np.concatenate(arrays) for arrays in zip(*((p.positions, p.keys) for p in parts), strict=True)
+        )
+        return Part(positions, keys, np.concatenate(weights) if weights else None)
+
+
+def deal(
+    source: Source, codec: Codec, n_parts: int, n_wanted: int, seed: int, frequent: FrequentKeys | None = None
+) -> list[Part]:
+    """One pass: the rows of each of the first ``n_wanted`` parts; ``frequent`` sees the hashes of all rows.
 
     Rows of weight 0 are no rows.
     """
-    found: list[list[OffsetArray]] = [[] for _ in range(n_wanted)]
-    weights = [0.0] * n_wanted
+    found: list[list[Part]] = [[] for _ in range(n_wanted)]
     first = 0
     for raw in source.batches():
         batch = raw.without_zero_weights()
-        parts = part_of(row_keys(batch, codec), n_parts, seed)
-        for part, positions in enumerate(found):
-            own = np.flatnonzero(parts == part)
-            positions.append(first + own)
-            weights[part] += float(len(own) if batch.weights is None else batch.weights[own].sum())
+        keys = row_hash(row_keys(batch, codec), seed)
+        if frequent is not None:
+            frequent.add(keys, batch.weights)
+        whole = Part(np.arange(first, first + batch.n_rows), keys, batch.weights)
+        number = keys % np.uint64(n_parts)
+        for part, own in enumerate(found):
+            own.append(whole.select(number == part))
         first += batch.n_rows
-    return [(np.concatenate(positions), weight) for positions, weight in zip(found, weights, strict=True)]
+    return [Part.joined(own) for own in found]
+
+
+@dataclass(frozen=True, eq=False)
+class FrequentRows:
+    """Rows that come often, equal rows of one class as one: where each comes first, ascending, and its whole weight."""
+
+    positions: OffsetArray
+    keys: AnyArray
+    weights: FloatArray
+    one_row: FloatArray  # the weight of one of the rows that each stands for
+
+
+def count_frequent(
+    source: Source, codec: Codec, target: CategoryCodec | None, seed: int, frequent: FrequentKeys, least: float
+) -> FrequentRows:
+    """One pass, if any row can be frequent: those that hold the same as more than ``least`` of all weight.
+
+    ``target`` codes the classes; without it they are codes.
+    """
+    known: dict[tuple[int, int], list[float]] = {}  # by hash and class: position, weight, copies
+    first = 0
+    for raw in source.batches() if len(frequent.candidates) else ():
+        batch = raw.without_zero_weights()
+        keys = row_hash(row_keys(batch, codec), seed)
+        own = np.flatnonzero(np.isin(keys, frequent.candidates))
+        classes = np.asarray(batch.target if target is None else target.encode(batch.target))[own].astype(np.uint64)
+        _, start, place = np.unique(row_hash([keys[own], classes], 1), return_index=True, return_inverse=True)
+        weights = np.bincount(place, None if batch.weights is None else batch.weights[own])
+        for i, weight, copies in zip(start.tolist(), weights.tolist(), np.bincount(place).tolist(), strict=True):
+            entry = known.setdefault((int(keys[own[i]]), int(classes[i])), [first + own[i], 0.0, 0.0])
+            entry[1] += weight
+            entry[2] += copies
+        first += batch.n_rows
+    of_key: dict[int, float] = {}
+    for (key, _), (_, weight, _) in known.items():
+        of_key[key] = of_key.get(key, 0.0) + weight
+    least_weight = max(least * frequent.total, frequent.least)
+    rows = sorted((*entry, key, y) for (key, y), entry in known.items() if of_key[key] > least_weight)
+    position, sums, n_copies, key_of, class_of = (
+        (list(column) for column in zip(*rows, strict=True)) if rows else [[]] * 5
+    )
+    total = np.array(sums, np.float64)
+    one_row = one_row_weights(np.array(class_of, np.int64), total, np.array(n_copies, np.float64))
+    ones = np.ones(len(total))
+    return FrequentRows(
+        np.array(position, np.int64), np.array(key_of, np.uint64), total, ones if one_row is None else one_row
+    )
 
 
 class WithoutRows(Source):

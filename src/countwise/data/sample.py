@@ -3,110 +3,114 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from countwise.data.codec import Codec
-from countwise.data.coded import CodedBatch, CodedData, joined
+from countwise.data.coded import CodedBatch, CodedData, joined, one_row_weights
+from countwise.data.frequent import FrequentKeys
 from countwise.data.parts import row_hash
-from countwise.dtypes import AnyArray, FloatArray
+from countwise.dtypes import AnyArray
 from countwise.parallel import thread_map
-
-MUCH = 0.05  # of a part
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Distinct rows by ascending hash; a row's weight is that of all rows equal to it and of its class."""
-
-    batch: CodedBatch
-    keys: AnyArray  # uint64, ascending: a random number for each row
-
-
-def honest_shares(rows: CodedBatch, n_parts: int) -> FloatArray:
-    """How much of each distinct row every part gets, parts x rows, so that a part has not seen the rows of another.
-
-    Rows that hold the same, of whatever class, are in one part: copies outside it would have chosen for it, and their
-    classes belong together. What is much of a part by itself is dealt to all of them, class by class: a table of few
-    distinct rows has nothing else, and no part could speak for the others.
-    """
-    total = np.ones(rows.n_rows) if rows.weights is None else rows.weights
-    assert rows.target is not None
-    _, first, group = np.unique(row_hash(rows.codes, 0), return_index=True, return_inverse=True)
-    group_weight = np.bincount(group, total)
-    light = (group_weight <= max(1.0, MUCH * float(total.sum()) / n_parts))[group]
-    leads = np.flatnonzero(light & (first[group] == np.arange(rows.n_rows)))  # the first of its group
-    part = np.zeros(rows.n_rows, np.int64)
-    part[leads[np.argsort(rows.target[leads], kind="stable")]] = np.arange(len(leads)) % n_parts
-    shares = np.where(part[first[group]] == np.arange(n_parts)[:, None], total, 0.0)
-    shares[:, ~light] = dealt_weights(rows.select(~light), n_parts)
-    return shares
-
-
-def dealt_weights(rows: CodedBatch, n_parts: int) -> FloatArray:
-    """How much of each distinct row every part gets, parts x rows: dealt class by class in turn, so that all are alike.
-
-    A row that comes more than once, or has a weight above 1, is dealt piece by piece: in one part it would be far too
-    much of its class.
-
-    >>> rows = CodedBatch([np.array([0, 1, 2])], np.array([0, 0, 1]), np.array([1.0, 5.0, 2.0]), 3)
-    >>> dealt_weights(rows, 2)
-    array([[1., 2., 1.],
-           [0., 3., 1.]])
-    """
-    assert rows.target is not None
-    total = np.ones(rows.n_rows) if rows.weights is None else rows.weights
-    each = np.floor(total / n_parts)
-    rest = total - n_parts * each  # less than n_parts: dealt one by one
-    by_class = np.argsort(rows.target, kind="stable")
-    first = np.empty(rows.n_rows, np.int64)
-    first[by_class] = np.cumsum(np.ceil(rest[by_class])) - np.ceil(rest[by_class])
-    turn = (np.arange(n_parts)[:, None] - first) % n_parts  # which of the rest's units comes to the part
-    return each + np.clip(rest - turn, 0.0, 1.0)
 
 
 class RowSampler:
-    """The rows of the smallest keys among those that it is shown; equal rows must have equal keys."""
+    """The rows of the smallest keys among those that it is shown, equal rows of one class as one.
+
+    Equal rows must have equal keys. All rows of a key are kept, or none.
+    """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.whole = True  # no row has been left out
-        self.kept: Sample | None = None
+        self.bound: np.uint64 | None = None  # keys from here on are left out
+        self.kept: CodedBatch | None = None
+        self.keys, self.copies = np.zeros(0, np.uint64), np.zeros(0)
+
+    @property
+    def whole(self) -> bool:
+        """Whether no row has been left out."""
+        return self.bound is None
 
     def add(self, batch: CodedBatch, keys: AnyArray) -> None:
         """Some rows more."""
+        if self.bound is not None:
+            few = keys < self.bound
+            batch, keys = batch.select(few), keys[few]
+        copies = np.ones(batch.n_rows)
+        batch = _weighted(batch)
         if self.kept is not None:
-            if self.kept.batch.n_rows == self.limit:
-                few = keys <= self.kept.keys[-1]
-                self.whole &= bool(few.all())
-                batch, keys = batch.select(few), keys[few]
-            batch, keys = joined([self.kept.batch, _weighted(batch)]), np.concatenate([self.kept.keys, keys])
-        found, first, same = np.unique(keys, return_index=True, return_inverse=True)
-        weights = np.bincount(same.reshape(-1), batch.weights, minlength=len(found)).astype(np.float64)
-        kept = replace(batch.select(first[: self.limit]), weights=weights[: self.limit])
-        self.whole &= len(found) <= self.limit
-        self.kept = Sample(kept, found[: self.limit])
+            batch, keys = joined([self.kept, batch]), np.concatenate([self.keys, keys])
+            copies = np.concatenate([self.copies, copies])
+        assert batch.target is not None
+        assert batch.weights is not None
+        order = np.lexsort((batch.target, keys))
+        by_key, by_class = keys[order], batch.target[order]
+        is_new = np.ones(len(order), bool)
+        is_new[1:] = (by_key[1:] != by_key[:-1]) | (by_class[1:] != by_class[:-1])
+        place = np.cumsum(is_new) - 1
+        found = by_key[is_new]
+        n_kept = len(found)
+        if n_kept > self.limit:
+            self.bound = found[self.limit]
+            n_kept = int(np.searchsorted(found, self.bound))
+        weights = np.bincount(place, batch.weights[order]).astype(np.float64)[:n_kept]
+        self.copies = np.bincount(place, copies[order]).astype(np.float64)[:n_kept]
+        self.kept, self.keys = replace(batch.select(order[is_new][:n_kept]), weights=weights), found[:n_kept]
 
     @property
-    def sample(self) -> Sample:
-        """What is kept; without weights where all are 1."""
+    def rows(self) -> CodedBatch:
+        """What is kept, by ascending key; without weights where all are 1."""
         assert self.kept is not None
-        if bool(np.all(self.kept.batch.weights == 1.0)):
-            return replace(self.kept, batch=replace(self.kept.batch, weights=None))
-        return self.kept
+        weights = self.kept.weights
+        assert weights is not None
+        rows = replace(self.kept, one_row=one_row_weights(self.kept.target, weights, self.copies))
+        return replace(rows, weights=None) if bool((weights == 1.0).all()) else rows
 
 
-def sample_rows(data: CodedData, limit: int, seed: int) -> Sample:
-    """One pass: all distinct rows, or the ``limit`` ones whose hashes are smallest."""
-    sampler = RowSampler(limit)
+def sample_rows(data: CodedData, limit: int, seed: int) -> CodedBatch:
+    """One pass: all distinct rows of every class in random order, or about ``limit`` of them that stand for all.
+
+    Rows that hold the same, of whatever class, are chosen together. Frequent ones are always there, with the share of
+    their weight that the others have on the whole: a second pass counts them. Which rows are chosen, and their order,
+    depend on what they hold alone.
+    """
+    sampler, frequent = RowSampler(max(limit, data.n_classes)), FrequentKeys()
     for batch in data.batches("sampling rows"):
-        sampler.add(batch, batch_hash(batch, seed))
-    return sampler.sample
+        keys = _pattern_hash(batch, seed)
+        sampler.add(batch, keys)
+        if data.n_rows > limit:
+            frequent.add(keys, batch.weights)
+    rows = sampler.rows
+    if sampler.bound is not None and len(frequent.candidates):
+        counted = RowSampler(len(frequent.candidates) * data.n_classes)
+        for batch in data.batches("counting frequent rows"):
+            keys = _pattern_hash(batch, seed)
+            own = np.isin(keys, frequent.candidates)
+            counted.add(batch.select(own), keys[own])
+        rows = _with_frequent(sampler, counted, frequent.least)
+    return rows.select(np.argsort(batch_hash(rows, seed)))
 
 
-def sample_apart(data: CodedData, limit: int, seeds: Sequence[int], threads: int = 1) -> list[Sample]:
-    """One pass: a sample as :func:`sample_rows` takes it for each seed, independent of the others."""
+def _with_frequent(sampler: RowSampler, counted: RowSampler, least: float) -> CodedBatch:
+    """A sample's rows, and the frequent ones among those that were counted."""
+    assert sampler.bound is not None
+    rows, (_, number) = _weighted(counted.rows), np.unique(counted.keys, return_inverse=True)
+    is_frequent = (np.bincount(number, rows.weights) > least)[number]
+    often = rows.select(is_frequent)
+    others = _weighted(sampler.rows.select(~np.isin(sampler.keys, counted.keys[is_frequent])))
+    share = float(sampler.bound) / 2.0**64  # of all keys
+    assert often.weights is not None
+    return joined([others, replace(often, weights=often.weights * share)])
+
+
+def _pattern_hash(batch: CodedBatch, seed: int) -> AnyArray:
+    """A random 64-bit number for each row that depends on its codes alone; seed 0 would give a row of zeros 0."""
+    return row_hash(batch.codes, seed + 1)
+
+
+def sample_apart(data: CodedData, limit: int, seeds: Sequence[int], threads: int = 1) -> list[CodedBatch]:
+    """One pass: the ``limit`` distinct rows, or all, whose hashes are smallest, for each seed."""
     samplers = [RowSampler(limit) for _ in seeds]
     for batch in data.batches("sampling rows"):
         keys = batch_hash(batch, 0)  # once for all; a hash of it for each sample
@@ -115,7 +119,7 @@ def sample_apart(data: CodedData, limit: int, seeds: Sequence[int], threads: int
             samplers[s].add(batch, row_hash([keys], seeds[s]))
 
         thread_map(add, range(len(seeds)), threads)
-    return [sampler.sample for sampler in samplers]
+    return [sampler.rows for sampler in samplers]
 
 
 def batch_hash(batch: CodedBatch, seed: int) -> AnyArray:

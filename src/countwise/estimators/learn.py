@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from countwise.data.codec import CategoryCodec, Codec
-from countwise.data.coded import CodedBatch, CodedData, MemoryCodes, PickedRows, StreamCodes, encode_batch
+from countwise.data.coded import CodedBatch, CodedData, MemoryCodes, PickedRows, StreamCodes, encode_batch, joined
 from countwise.data.discretise import Discretiser
-from countwise.data.parts import WithoutRows, deal
+from countwise.data.frequent import FrequentKeys
+from countwise.data.parts import FrequentRows, Part, WithoutRows, count_frequent, deal
 from countwise.data.schema import learn_schema
+from countwise.data.shares import MUCH
 from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray, code_dtype
 from countwise.estimators.door import check_classes, first_batch
@@ -105,6 +107,32 @@ def coded_memory(source: Source, codec: Codec, threads: int) -> CodedBatch:
     return replace(encode_batch(raw, codec, None, threads), target=target)
 
 
+class JudgedRows:
+    """The distinct rows of a part and its share of those that come often, picked up while a pass goes by."""
+
+    def __init__(self, part: Part, often: FrequentRows | None, n_parts: int) -> None:
+        self.often, self.n_parts = often, n_parts
+        self.own = PickedRows(part.positions)
+        self.shared = PickedRows(np.zeros(0, np.int64) if often is None else often.positions)
+
+    def watch(self, batch: CodedBatch) -> None:
+        """Keep this batch's share."""
+        self.own.watch(batch)
+        self.shared.watch(batch)
+
+    @property
+    def batch(self) -> CodedBatch:
+        """All of them."""
+        found = [self.own.batch.distinct()] if self.own.parts else []
+        if self.shared.parts:
+            assert self.often is not None
+            weights = self.often.weights / self.n_parts
+            rows = replace(self.shared.batch, weights=weights, one_row=self.often.one_row)
+            assert rows.target is not None
+            found.append(rows.select(np.lexsort((rows.target, self.often.keys))))  # in whatever order they came
+        return joined(found)
+
+
 def tune_honestly(
     model: NetworkClassifier, source: Source, labels: AnyArray | None, learned: Learned, smoother: Smoother, plan: Plan
 ) -> Tuning | None:
@@ -112,7 +140,8 @@ def tune_honestly(
 
     Rows that have chosen the parents or the cut points think too well of them. So cut points and structure are learned
     again without each part; counts and smoothing then take all rows, and the part, each row left out in turn, tunes.
-    The few numbers are the same for all parts.
+    The few numbers are the same for all parts. Where parts are samples, every one has its share of what comes often:
+    in one part it would be far too much, and where it is in none, nothing would speak for it.
     """
     assert isinstance(smoother, HDP)
     weight, limit = float(learned.class_counts.sum()), model.tune_rows
@@ -120,14 +149,20 @@ def tune_honestly(
     n_used = N_PARTS if size <= 10 * limit else 1
     n_parts = max(N_PARTS, math.ceil(n_used * size / limit))
     losses = []
-    learned.data.n_passes += 1
-    for dealt, dealt_weight in deal(source, learned.codec, n_parts, n_used, plan.seed):
-        if not FEWEST_ROWS <= dealt_weight <= weight - FEWEST_ROWS:
+    frequent = FrequentKeys() if n_parts > n_used else None  # else all rows are in a part that is used
+    parts = deal(source, learned.codec, n_parts, n_used, plan.seed, frequent)
+    often = None
+    if frequent is not None:
+        often = count_frequent(source, learned.codec, learned.target, plan.seed, frequent, MUCH / n_parts)
+    learned.data.n_passes += 1 if frequent is None or not len(frequent.candidates) else 2
+    for dealt in parts:
+        part = dealt if often is None else dealt.select(~np.isin(dealt.keys, often.keys)).at_most(2 * limit)
+        part_weight = part.weight + (0.0 if often is None else float(often.weights.sum()) / n_parts)
+        if not FEWEST_ROWS <= part_weight <= weight - FEWEST_ROWS:
             continue
-        positions = dealt[: 2 * limit]  # a row that is repeated without end would fill its part
-        rest = learn(model, WithoutRows(source, positions), labels, plan, like=learned)
+        rest = learn(model, WithoutRows(source, part.positions), labels, plan, like=learned)
         data = coded_data(source, rest.codec, learned.target, learned.data.n_rows, plan.threads)
-        rows = PickedRows(positions)
+        rows = JudgedRows(part, often, n_parts)
         trees, class_counts = count_trees(data, rest.structure.families, plan.threads, plan.memory, rows.watch)
         losses.append(RowLoss(trees, class_counts, smoother, data.arity, rows.batch, plan.threads))
         learned.data.n_passes += 1 + rest.data.n_passes + data.n_passes

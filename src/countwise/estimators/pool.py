@@ -15,7 +15,8 @@ from countwise.data.discretise import Discretiser, EqualFrequency, RandomMDLP
 from countwise.data.discretise.base import RandomDiscretiser
 from countwise.data.passes import MemberData, Steps
 from countwise.data.recut import recut_codec
-from countwise.data.sample import honest_shares, sample_rows
+from countwise.data.sample import sample_rows
+from countwise.data.shares import honest_shares, thinned_weights
 from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
@@ -121,7 +122,7 @@ class PoolClassifier(EnsembleClassifier):
     def _learn_members(self, source: Source, labels: AnyArray | None, plan: Plan) -> LearnedEnsemble:
         recipes = self._recipes(plan.seed)
         table = read_table(source, labels, plan, [_first_bins(plan.discretiser, own) for own in recipes])
-        rows = sample_rows(table.data, SEARCH_ROWS, plan.seed).batch
+        rows = sample_rows(table.data, SEARCH_ROWS, plan.seed)
         inside = honest_shares(rows, self.n_parts)
         outside = (1.0 if rows.weights is None else rows.weights) - inside
         table = _with_class_bins(table, recipes, rows, outside, plan)
@@ -143,7 +144,7 @@ class PoolClassifier(EnsembleClassifier):
         smoother = plan.smoother
         assert isinstance(smoother, HDP)
         networks = _fit_networks([trees for trees, _ in counted], table.codecs, smoother, plan.threads)
-        tunings = self._tune(networks, class_counts, views, inside, plan)
+        tunings = self._tune(networks, class_counts, rows, views, inside, plan)
         members = [
             Member(codec, structure, network.trees, tuning, group=recipe.part)
             for codec, structure, network, tuning, recipe in zip(
@@ -180,6 +181,7 @@ class PoolClassifier(EnsembleClassifier):
         self,
         networks: list[FittedNetwork],
         class_counts: FloatArray,
+        rows: CodedBatch,
         views: list[CodedBatch],
         inside: FloatArray,
         plan: Plan,
@@ -190,7 +192,7 @@ class PoolClassifier(EnsembleClassifier):
                 own = slice(p * self.n_members, (p + 1) * self.n_members)
                 n_terms = sum(len(network.trees) for network in networks[own])
                 n_rows = min(TUNE_ROWS, most_rows(n_terms, len(class_counts)))
-                weights = np.where(np.cumsum(inside[p] > 0) <= n_rows, inside[p], 0.0)  # the first so many rows
+                weights = thinned_weights(rows, inside[p], n_rows)
                 judged = [view.weighted(weights) for view in views[own]]
                 tunings += tune_part(networks[own], class_counts, judged, len(networks[0].arity), plan.threads)
                 bar.advance()

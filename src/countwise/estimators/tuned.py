@@ -54,7 +54,6 @@ class TunedKDBClassifier(NetworkClassifier):
 
     def _learn_structure(self, data: CodedData, names: list[str]) -> Structure:
         seed = seed_of(self.random_state)
-        sample = sample_rows(data, SEARCH_ROWS, seed)
-        rows = SearchRows(sample.batch, names, data.arity, data.n_classes)
+        rows = SearchRows(sample_rows(data, SEARCH_ROWS, seed), names, data.arity, data.n_classes)
         order = information_order(class_information(rows.batch, rows.arity, rows.n_classes))
         return class_structure(rows, order, self.k, np.random.default_rng(seed))

@@ -37,7 +37,7 @@ class PathEvidence:
         self.rows = judged_rows(rows.target, rows.weights)
         self.n_levels = max((tree.counts.n_levels for tree in trees), default=1)
         self.kernel = _kernels.PathLoss(
-            class_counts, ROOT_CONCENTRATION, len(trees), self.n_levels, rows.target, rows.weights
+            class_counts, ROOT_CONCENTRATION, len(trees), self.n_levels, rows.target, rows.weights, rows.left_out
         )
         self.strength = np.ones((len(trees), self.n_levels))  # of the HDP as fitted
 

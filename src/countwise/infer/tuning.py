@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from countwise.data.coded import CodedBatch
+from countwise.data.parts import row_hash
+from countwise.data.shares import thinned_weights
 from countwise.dtypes import FloatArray
 from countwise.infer.evidence import PathEvidence
 from countwise.infer.factor import FACTOR_SD, best_factor
@@ -53,7 +55,10 @@ class Tuning:
 
 
 class RowLoss(PathEvidence):
-    """The leave-one-out log loss of a network's class on some of its training rows, as a function of the tuning."""
+    """The leave-one-out log loss of a network's class on some of its training rows, as a function of the tuning.
+
+    ``rows`` are distinct: neither order nor repetition of rows may show, and there are fewer to judge.
+    """
 
     def __init__(
         self,
@@ -64,10 +69,12 @@ class RowLoss(PathEvidence):
         rows: CodedBatch,
         threads: int,
     ) -> None:
-        rows = rows.distinct()  # neither order nor repetition of rows may show, and there are fewer to judge
         n_levels = sum(tree.counts.n_levels - 1 for tree in trees)
         most = max(1, PATH_BYTES // (LEVEL_BYTES * max(1, n_levels) * len(class_counts)))
-        rows = rows.select(np.arange(0, rows.n_rows, -(-rows.n_rows // most)))
+        if rows.n_rows > most:
+            rows = rows.select(np.argsort(row_hash(rows.codes, 1), kind="stable"))  # the first ones are a sample then
+            weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+            rows = rows.weighted(thinned_weights(rows, weights, most))
         self.children = [tree.family.child for tree in trees]
         view = rows, list(arity)
         super().__init__(

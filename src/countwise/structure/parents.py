@@ -34,7 +34,8 @@ class SearchRows:
     @property
     def kernel_rows(self) -> tuple[Any, ...]:
         """As the kernels take them."""
-        return self.batch.codes, list(self.arity), self.batch.target, self.n_classes, self.batch.weights
+        batch = self.batch
+        return batch.codes, list(self.arity), batch.target, self.n_classes, batch.weights, batch.left_out
 
 
 def gain_structure(rows: SearchRows, order: Sequence[int], k: int) -> Structure:
@@ -43,9 +44,10 @@ def gain_structure(rows: SearchRows, order: Sequence[int], k: int) -> Structure:
     .. math::
 
         G(i | j) = \frac{1}{N} \sum_{y, j, k} n_{yjk}
-            \left[\log \frac{n_{yjk} - 1 + A f}{n_{yj} - 1 + A} - \log f\right]
+            \left[\log \frac{n_{yjk} - u_y + A f}{n_{yj} - u_y + A} - \log f\right]
 
-    with :math:`f = P(x_i = k | y)` without the row and the best strength :math:`A` of 1, 4, 16, 64.
+    with :math:`f = P(x_i = k | y)` without the row, the best strength :math:`A` of 1, 4, 16, 64, and :math:`u_y` the
+    weight that rows of class y have, 1 where they have none.
     """
     parents = _kernels.gain_parents(rows.kernel_rows, list(order), k, N_CANDIDATES)
     return Structure(tuple(rows.names), tuple(order), tuple(tuple(found) for found in parents))

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from countwise import _kernels
-from countwise.data.coded import CodedBatch, CodedData
+from countwise.data.coded import CodedBatch, CodedData, common_divisor
 from countwise.dtypes import FloatArray
 from countwise.parallel import thread_map
 from countwise.tree.context import ContextTree
@@ -62,6 +62,17 @@ def select(
     return counter.selection()
 
 
+def _one_row(trees: Sequence[ContextTree]) -> float:
+    """The greatest weight of one row: that of all copies, if weights are whole numbers, else there is no limit."""
+    divisors = []
+    for tree in trees:
+        counts = tree.counts.cell_count
+        if bool((counts != np.floor(counts)).any()):
+            return math.inf
+        divisors.append(common_divisor(counts.astype(np.int64)))
+    return float(math.gcd(*divisors)) or 1.0
+
+
 class LeaveOneOut:
     """The losses of all sub-models, in one pass; see :func:`select`."""
 
@@ -79,6 +90,7 @@ class LeaveOneOut:
     ) -> None:
         self.arity, self.loss, self.total_weight = data.arity, loss, float(class_counts.sum())
         self.scale = weight_scale(self.total_weight)
+        self.one_row = _one_row(trees)
         self.nbytes = sum(tree.nbytes for tree in trees)
         self.kernel = _kernels.LeaveOneOut(class_counts, k + 1, m, len(trees))
         self.shape = (len(trees) + 1, k + 1)
@@ -111,6 +123,7 @@ class LeaveOneOut:
             self.arity,
             batch.target,
             batch.weights,
+            self.one_row,
             LOSSES[self.loss],
             self.scale,
             threads,

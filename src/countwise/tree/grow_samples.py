@@ -43,7 +43,7 @@ def grow_from_samples(
     trees: list[SplitTree] = []
     for start in range(0, len(seeds), SAMPLES_AT_ONCE):
         samples = sample_apart(growth.data, limit, seeds[start : start + SAMPLES_AT_ONCE], growth.threads)
-        jobs = [(sample.batch, start + s) for s, sample in enumerate(samples)]
+        jobs = [(sample, start + s) for s, sample in enumerate(samples)]
         trees += thread_map(lambda job: grow_one(*job), jobs, growth.threads)
     ends = count_ends(growth.data, [tree.splits for tree in trees], growth.codec, growth.threads)
     return [

@@ -9,7 +9,8 @@ import numpy as np
 
 from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch, CodedData, MemoryCodes
-from countwise.data.sample import PartCodes, RowSampler, batch_hash, dealt_weights, part_numbers
+from countwise.data.sample import PartCodes, RowSampler, batch_hash, part_numbers
+from countwise.data.shares import dealt_weights
 from countwise.dtypes import OffsetArray, code_dtype
 from countwise.tree.ends import EndCounts, count_ends
 from countwise.tree.grow import GrowthRules, grow
@@ -97,7 +98,7 @@ class Growth:
             sizes += np.bincount(part_numbers(keys, n_parts), minlength=n_parts)
             if sampler.whole:
                 sampler.add(batch, keys)
-        return (sampler.sample.batch if sampler.whole else None), sizes
+        return (sampler.rows if sampler.whole else None), sizes
 
     def _in_turn(self, rows: CodedBatch, n_parts: int) -> Iterator[tuple[Growth, Growth]]:
         total = np.ones(rows.n_rows) if rows.weights is None else rows.weights
