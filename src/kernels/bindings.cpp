@@ -299,9 +299,8 @@ NB_MODULE(_kernels, m) {
       .def(
           "losses",
           [](const LeaveOneOut& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
-             const AnyColumn& target, const std::optional<In<double>>& weights, double one_row, int loss,
-             double scale, int n_threads,
-             Array<int64_t> out) {
+             const AnyColumn& target, const std::optional<In<double>>& weights, double one_row, int loss, double scale,
+             int n_threads, Array<int64_t> out) {
             const size_t n_rows = target.shape(0);
             const auto columns = columns_of(arrays, arity, n_rows);
             const double* w = weights_of(weights, n_rows);

@@ -99,8 +99,7 @@ class Gains {
     for (size_t i = 0; i < keys_.size();) {
       const uint64_t key = keys_[i].first;
       double count = 0;
-      for (; i < keys_.size() && keys_[i].first == key; ++i)
-        count += rows_.weight_of(keys_[i].second);
+      for (; i < keys_.size() && keys_[i].first == key; ++i) count += rows_.weight_of(keys_[i].second);
       if (count != 0) add_cell(key % width, key % width % rows_.n_classes, count);
       if (i == keys_.size() || keys_[i].first / width != key / width) end_context();
     }
@@ -113,8 +112,7 @@ class Gains {
 
   void end_context() {
     for (size_t y = 0; y < context_.size(); ++y) {
-      if (context_[y] > 0)
-        total_.push_back(context_[y]), one_.push_back(1.0), total_left_.push_back(left_out_[y]);
+      if (context_[y] > 0) total_.push_back(context_[y]), one_.push_back(1.0), total_left_.push_back(left_out_[y]);
       context_[y] = 0;
     }
   }

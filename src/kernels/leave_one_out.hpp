@@ -11,8 +11,8 @@ enum class Loss { kSquared = 0, kZeroOne = 1, kLog = 2 };
 constexpr double kLossUnit = 4294967296.0;
 
 // The rows to score: codes, classes, weights (or null), and how to judge a prediction. A row that is left out loses its
-// weight, but no more than `one_row`. Weights are multiplied by `scale`, a power of two that keeps the sum of all losses
-// within 62 bits.
+// weight, but no more than `one_row`. Weights are multiplied by `scale`, a power of two that keeps the sum of all
+// losses within 62 bits.
 struct LossRows {
   const std::vector<Column>& columns;
   Column target;

@@ -6,8 +6,8 @@
 
 namespace countwise {
 
-// Rows to learn a structure from. Codes are all below their column's arity. Weights may be null, and what a row loses of
-// its weight when it is left out: then all are 1.
+// Rows to learn a structure from. Codes are all below their column's arity. Weights may be null, and what a row loses
+// of its weight when it is left out: then all are 1.
 struct SearchRows {
   const std::vector<Column>& columns;
   Column target;
@@ -30,7 +30,8 @@ struct SearchLimits {
 using ParentLists = std::vector<std::vector<uint32_t>>;  // [attribute], the strongest first
 
 // The parents of greatest leave-one-out gain
-//   G(i | j) = 1/N sum n_yjk [log((n_yjk - u_y + A f) / (n_yj - u_y + A)) - log f],  f = P(x_i = k | y) without the row,
+//   G(i | j) = 1/N sum n_yjk [log((n_yjk - u_y + A f) / (n_yj - u_y + A)) - log f],  f = P(x_i = k | y) without the
+//   row,
 // with the best A of 1, 4, 16, 64; only where it is positive. u_y is what rows of class y lose, their weighted mean.
 ParentLists gain_parents(const SearchRows& rows, const SearchLimits& limits);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gamma_terms.hpp"
 #include "vector_math.hpp"
 
 namespace countwise {
@@ -17,6 +18,16 @@ CW_CLONES void logs(const double* p, size_t size, double* out) {
 constexpr int64_t kNowhere = -1;
 constexpr double kSilent = -1;      // in place of a probability
 constexpr double kRounding = 1e-9;  // of a count
+
+// Tables of n customers at concentration c, as the fit expects them: of one or less, all of it.
+double tables(double c, double n) { return n > 1 ? c * rising(c, n).d1 : n; }
+
+// What the context above loses when `left` of a cell's n goes, the cell's concentration being c. Of one row that is its
+// chance of a table of its own; weights above 1 are taken for as many rows by the fit.
+double lost_above(double c, double n, double left) {
+  if (left <= 1) return n > 1 ? left * c / (c + n - 1) : left;
+  return tables(c, n) - tables(c, std::max(0.0, n - left));
+}
 
 // Looks for a row in a context tree, one class after the other.
 class Walker {
@@ -95,8 +106,8 @@ class PathLoss::Walk {
 
  private:
   struct Own {
-    int64_t node, cell;
-    double pass_up;  // what the level above loses of a row
+    int64_t node;
+    double n, concentration;  // rows of the value, and the pull to its estimate above
   };
 
   static std::vector<double> node_totals(const ContextTreeView& tree) {
@@ -116,7 +127,7 @@ class PathLoss::Walk {
   double walk(size_t row, uint32_t value, uint32_t y, double left_out, double p, std::vector<Level>& levels) {
     bool counted = true;  // a row with a code that was never counted is in none of this tree's counts
     for (uint32_t parent : term_.parents) counted &= code_at(rows_.columns[parent], row) < rows_.columns[parent].arity;
-    const double left = counted ? left_out : 0.0, one = std::max(left_out, 1.0);
+    const double left = counted ? left_out : 0.0;
     own_.clear();
     for (uint32_t c = 0; c < n_classes_; ++c) {
       int64_t node = walker_.child(0, c);
@@ -125,7 +136,7 @@ class PathLoss::Walk {
         const double n = cell == kNowhere ? 0.0 : term_.tree.cell_count[cell], total = total_[node];
         if (c == y) {
           const double a = term_.concentration[level + 1];
-          own_.push_back({node, cell, n > one ? a * p / (a * p + n - one) : 1.0});
+          own_.push_back({node, n, a * p});
           if (total <= left) break;  // the row is alone here, and so it is below
           p = (n + a * p) / (total + a);
         } else {
@@ -145,11 +156,10 @@ class PathLoss::Walk {
 
   double take_out(size_t at, double left, std::vector<Level>& levels) const {
     for (size_t level = own_.size(); level-- > 0;) {
-      const auto [node, cell, pass_up] = own_[level];
+      const auto [node, n, concentration] = own_[level];
       const double total = std::max(0.0, total_[node] - left);
-      const double n = cell == kNowhere ? 0.0 : std::max(0.0, term_.tree.cell_count[cell] - left);
-      if (total > 0) insert(levels[level], at, n, total);
-      left *= pass_up;
+      if (total > 0) insert(levels[level], at, std::max(0.0, n - left), total);
+      left = lost_above(concentration, n, left);
     }
     return left;
   }

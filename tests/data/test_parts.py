@@ -20,7 +20,7 @@ def test_equal_rows_share_a_part_whatever_the_zero_or_the_gap():
     frame = pd.DataFrame({"a": [0.0, -0.0, np.nan, -np.nan, 1.5, 1.5] * 10, "b": ["x", "x", "y", "y", None, None] * 10})
     parts, _ = dealt(frame)
     of = np.zeros(60, int)
-    of[parts[1][0]] = 1
+    of[parts[1].positions] = 1
     assert (of[0::2] == of[1::2]).all()
     assert (of.reshape(10, 6) == of[:6]).all()
 
@@ -28,9 +28,9 @@ def test_equal_rows_share_a_part_whatever_the_zero_or_the_gap():
 def test_parts_are_disjoint_complete_and_about_even():
     rng = np.random.default_rng(0)
     parts, source = dealt(pd.DataFrame({"a": rng.normal(size=2000), "b": rng.choice(["x", "y"], 2000)}))
-    positions = [p for p, _ in parts]
+    positions = [part.positions for part in parts]
     assert np.array_equal(np.sort(np.concatenate(positions)), np.arange(2000))
-    assert all(weight == len(p) and 900 < weight < 1100 for p, weight in parts)
+    assert all(part.weight == len(part.positions) and 900 < part.weight < 1100 for part in parts)
     rest = next(iter(WithoutRows(source, positions[0]).batches()))
     np.testing.assert_array_equal(rest.columns[0], source.batch.columns[0][positions[1]])
 
@@ -46,8 +46,9 @@ def test_rows_of_weight_zero_are_no_rows():
     weights = np.tile([1.0, 0.0], 50)
     model = cw.NBClassifier(tune=None).fit(frame, np.arange(100) % 3)
     source = MemorySource(frame, np.arange(100) % 3, weights)
-    (first, w0), (second, w1) = deal(source, model.codec_, 2, 2, 0)
-    assert w0 + w1 == len(first) + len(second) == 50
+    parts = deal(source, model.codec_, 2, 2, 0)
+    first, second = (part.positions for part in parts)
+    assert parts[0].weight + parts[1].weight == len(first) + len(second) == 50
     rest = next(iter(WithoutRows(source, first).batches()))
     assert rest.n_rows == len(second)
     np.testing.assert_array_equal(rest.columns[0], np.arange(0.0, 100.0, 2)[second])

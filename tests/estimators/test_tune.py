@@ -129,8 +129,9 @@ def test_parts_are_even_and_sources_without_them_complete():
     X, y = noisy_copies(600)
     model = cw.NBClassifier(discretiser=cw.EqualFrequency(9)).fit(X, y)
     source, labels = learning_source(model, X, y)
-    parts, weights = zip(*deal(source, model.codec_, 3, 3, 0), strict=True)
-    assert weights == tuple(len(part) for part in parts)
+    dealt = deal(source, model.codec_, 3, 3, 0)
+    parts = [part.positions for part in dealt]
+    assert [part.weight for part in dealt] == [len(part) for part in parts]
     assert sorted(np.concatenate(parts).tolist()) == list(range(600))
     assert all(150 < len(part) < 250 for part in parts)
     assert len(labels) == 2

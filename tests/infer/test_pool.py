@@ -77,7 +77,7 @@ def two_networks(table):
 
 def evidence_of(table, rows, threads=1):
     networks = two_networks(table)
-    batch = table.take(rows).batch()
+    batch = table.judged(rows)
     return networks, PartEvidence(networks, class_counts(table), [batch, batch], threads)
 
 
@@ -89,9 +89,9 @@ def test_rows_leave_an_hdp_in_closed_form(weights):
         found = evidence.terms(log_factor)
         pairs = [(tree, fit) for net in networks for tree, fit in zip(net.trees, net.fits, strict=True)]
         for t, (tree, fit) in enumerate(pairs):
-            for r, (codes, label, weight) in enumerate(table.rows):
+            for r, ((codes, label, _), left) in enumerate(zip(table.rows, table.left_out, strict=True)):
                 expected = path_loss.fitted_evidence(
-                    tree, fit, np.exp(log_factor), ROOT_CONCENTRATION, codes, label, weight, 3
+                    tree, fit, np.exp(log_factor), ROOT_CONCENTRATION, codes, label, left, 3
                 )
                 assert found[t, r] == pytest.approx(expected, rel=1e-9)
         sums = evidence.sums(log_factor, evidence.group.tolist(), 2)
@@ -103,7 +103,7 @@ def test_log_prior_leaves_the_row_out():
     table = random_table(4, 20, [2, 2, 2], weights="integer")
     _, evidence = evidence_of(table, np.arange(20))
     for r in range(20):
-        counts = np.bincount(table.y, path_loss.without(table, r), minlength=3)
+        counts = np.bincount(table.y, table.without(r), minlength=3)
         expected = np.log((counts + ROOT_CONCENTRATION / 3) / (counts.sum() + ROOT_CONCENTRATION))
         assert evidence.log_prior[r] == pytest.approx(expected, rel=1e-12)
 

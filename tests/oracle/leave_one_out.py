@@ -12,9 +12,8 @@ from oracle.tables import Table
 
 
 def without(table, row):
-    """The table when row ``row`` loses min(its weight, 1)."""
-    weights = np.ones(table.n_rows) if table.weights is None else table.weights.copy()
-    weights[row] -= min(weights[row], 1.0)
+    """The table when row ``row`` is left out."""
+    weights = table.without(row)
     left = Table(table.X, table.y, table.arity, table.n_classes, weights)
     return left.take(np.flatnonzero(weights > 0))
 

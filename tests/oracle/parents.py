@@ -10,13 +10,6 @@ def weights_of(table):
     return np.ones(table.n_rows) if table.weights is None else table.weights
 
 
-def without(table, r):
-    """The weights of all rows when (one copy of) row r is gone."""
-    weights = weights_of(table).copy()
-    weights[r] -= min(weights[r], 1.0)
-    return weights
-
-
 def estimate(table, weights, child, parents, r, y):
     """P(the child's value in row r | y, the parents' values in row r), each context pulled to the one above it."""
     same_value, here = table.X[:, child] == table.X[r, child], np.ones(table.n_rows, bool)
@@ -36,7 +29,7 @@ def gain(table, child, parent):
     """The sum over the rows of log P(child | y, parent) - log P(child | y), without the row, at the best strength."""
     sums = np.zeros(4)
     for r in range(table.n_rows):
-        weights, y = without(table, r), table.y[r]
+        weights, y = table.without(r), table.y[r]
         f = estimate(table, weights, child, (), r, y)
         here = (table.y == y) & (table.X[:, parent] == table.X[r, parent])
         n, total = weights[here & (table.X[:, child] == table.X[r, child])].sum(), weights[here].sum()
@@ -66,7 +59,7 @@ class ClassSearch:
         self.scored = range(min(n_scored, table.n_rows))
         self.weights = weights_of(table)[: len(self.scored)]
         self.target = table.y[: len(self.scored)]
-        self.rest = [without(table, r) for r in self.scored]
+        self.rest = [table.without(r) for r in self.scored]
         self.prior = np.array(
             [np.log(np.bincount(table.y, w, minlength=table.n_classes) + 1 / table.n_classes) for w in self.rest]
         )

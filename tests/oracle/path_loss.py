@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import digamma
 
 from countwise import _kernels
 from countwise.smooth.hdp import ROOT_CONCENTRATION
@@ -25,11 +26,11 @@ def shrunk(nodes, arity, strengths, root):
 
 
 def evidence(table, families, strengths, root, r):
-    """Log P(x_i | y, parents) of row r, terms x classes, with min(weight, 1) of the row out of all raw counts.
+    """Log P(x_i | y, parents) of row r, terms x classes, the row out of all raw counts.
 
     strengths[term][level]. A term whose value was never counted, or in this row alone, says nothing: 0.
     """
-    rest = replace(table, weights=without(table, r))
+    rest = replace(table, weights=table.without(r))
     out = np.zeros((len(families), table.n_classes))
     for t, (child, parents) in enumerate(families):
         value = table.X[r, child]
@@ -45,18 +46,11 @@ def evidence(table, families, strengths, root, r):
     return out
 
 
-def without(table, r):
-    """The weights of all rows without one copy of row r."""
-    weights = np.ones(table.n_rows) if table.weights is None else table.weights.copy()
-    weights[r] -= min(weights[r], 1.0)
-    return weights
-
-
 def loss(table, families, strengths, weight, bias, root, rows):
     """Sum over ``rows`` of weight * -log p(true class), each row out of all raw counts; weight[term], bias[class]."""
     total = 0.0
     for r in rows:
-        counts = np.bincount(table.y, without(table, r), minlength=table.n_classes)
+        counts = np.bincount(table.y, table.without(r), minlength=table.n_classes)
         score = np.log((counts + root / table.n_classes) / (counts.sum() + root)) + bias
         score += weight @ evidence(table, families, strengths, root, r)
         row_weight = 1.0 if table.weights is None else table.weights[r]
@@ -64,11 +58,12 @@ def loss(table, families, strengths, weight, bias, root, rows):
     return total
 
 
-def fitted_evidence(tree, fit, factor, root, codes, label, weight, n_classes):
+def fitted_evidence(tree, fit, factor, root, codes, label, left, n_classes):
     """Log P(x_i | y, parents) of one row for every class, from an HDP as fitted, the row out of its counts.
 
-    The row leaves the leaf whole. Of what leaves a cell of n rows, the cell above loses c / (c + n - 1), c = alpha phi
-    above, the last row's chance of a table of its own; all of it if n is 1. The root loses its share for all classes.
+    ``left`` of the row leaves the leaf. What leaves a cell of n rows takes tables from the cell above: of one row
+    c / (c + n - 1), c = alpha phi above, its chance of a table of its own; all of it if n is 1. The root loses its
+    share for all classes.
     """
     counts, value = tree.counts, codes[tree.family.child]
     nodes = {(): 0}
@@ -93,16 +88,27 @@ def fitted_evidence(tree, fit, factor, root, codes, label, weight, n_classes):
 
     phi = estimates(label, 1.0)
     path = (label, *(codes[p] for p in tree.family.parents))
-    left, before = min(weight, 1.0), dict(n)
+    before = dict(n)
     for level in range(len(path), -1, -1):
         here = path[:level]
         n[here], total[here] = max(0.0, n[here] - left), max(0.0, total[here] - left)
-        if level and before[here] > 1:
+        if level:
             c = fit.concentration[level] * phi[level - 1]
-            left *= c / (c + before[here] - 1.0)
+            left = lost_tables(c, before[here], left)
     if n[()] <= 1e-9:  # no other row has the value
         return [0.0] * n_classes
     return [np.log(estimates(y, factor)[-1]) for y in range(n_classes)]
+
+
+def lost_tables(c, n, left):
+    """What a cell of n rows loses in tables when ``left`` of them go: up to one at the rate of the last."""
+
+    def tables(rows):
+        return c * (digamma(c + rows) - digamma(c)) if rows > 1 else rows
+
+    if left > 1:
+        return tables(n) - tables(max(0.0, n - left))
+    return left * c / (c + n - 1) if n > 1 else left
 
 
 # The kernel on raw counts
@@ -118,8 +124,9 @@ def raw_kernel(table, families, rows):
     trees = build_trees(table.batch(), families, table.arity, table.n_classes)
     class_counts = np.bincount(table.y, table.weights, minlength=table.n_classes).astype(float)
     n_levels = max(tree.counts.n_levels for tree in trees)
-    batch = table.take(rows).batch()
-    kernel = _kernels.PathLoss(class_counts, ROOT_CONCENTRATION, len(trees), n_levels, batch.target, batch.weights)
+    batch = table.judged(rows)
+    facts = batch.target, batch.weights, batch.left_out
+    kernel = _kernels.PathLoss(class_counts, ROOT_CONCENTRATION, len(trees), n_levels, *facts)
     for i, tree in enumerate(trees):
         counts, family = tree.counts, (tree.family.child, list(tree.family.parents))
         whole = np.full(counts.n_levels, 1e100)  # of so strong a pull every row of a cell has a table of its own

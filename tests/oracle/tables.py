@@ -1,6 +1,6 @@
 """Small coded tables: what the oracles count row by row and the library counts in batches."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -38,6 +38,19 @@ class Table:
         weights = None if self.weights is None else self.weights[rows]
         return Table(self.X[rows], self.y[rows], self.arity, self.n_classes, weights)
 
+    @property
+    def left_out(self):
+        """What each row loses when it is left out: one of its copies where weights are whole, else all of it."""
+        if self.weights is None or (self.weights == np.floor(self.weights)).all():
+            return np.ones(self.n_rows)
+        return self.weights
+
+    def without(self, r):
+        """The weights of all rows without (one copy of) row r."""
+        weights = np.ones(self.n_rows) if self.weights is None else self.weights.copy()
+        weights[r] -= self.left_out[r]
+        return weights
+
     def repeated(self):
         """Integer weights written out as repetitions."""
         times = self.weights.astype(int)
@@ -49,6 +62,10 @@ class Table:
             for i, values in enumerate(self.arity)
         ]
         return CodedBatch(codes, self.y.astype(code_dtype(self.n_classes)), self.weights, self.n_rows)
+
+    def judged(self, rows=slice(None)):
+        """Some rows as one batch that knows what each loses when it is left out of the whole table."""
+        return replace(self.take(rows).batch(), one_row=self.left_out[rows])
 
     def data(self, size=None, dtype=None):
         """The table as coded data in batches of ``size`` rows, or in one."""
@@ -66,6 +83,15 @@ class Batches(CodedData):
 
     def _read(self):
         return iter(self.parts)
+
+
+def weight_by_row(batch):
+    """{(codes, class): weight} of a batch, equal rows as one."""
+    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+    found = {}
+    for *row, weight in zip(*(column.tolist() for column in batch.codes), batch.target.tolist(), weights, strict=True):
+        found[tuple(row)] = found.get(tuple(row), 0.0) + float(weight)
+    return found
 
 
 def random_table(seed, n_rows, arity, n_classes=3, weights=None):

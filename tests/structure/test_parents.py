@@ -1,5 +1,7 @@
 """Searches for parents: against recounting row by row, and where the answer is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from oracle.tables import Table, dependent_table
 
 
 def search_rows(table):
-    return SearchRows(table.batch(), [f"x{i}" for i in range(len(table.arity))], table.arity, table.n_classes)
+    return SearchRows(table.judged(), [f"x{i}" for i in range(len(table.arity))], table.arity, table.n_classes)
 
 
 def weighted(table, seed=0):
@@ -189,3 +191,36 @@ def test_constant_columns_are_no_parents():
         found = search(method, rows, [0, 1, 2, 3], 3)
         assert not any(0 in parents for parents in found.parents)
         assert 1 in found.parents[2]
+
+
+# Weights that are not whole, and units
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_weigh_by_class_are_left_out_whole(seed):
+    """Against the oracle in units in which as much weight as there are effective rows is spread over the rows."""
+    table = mixed_table(seed, 60, 3)
+    by_class = np.array([0.5, 1.25, 4.75])[table.y]
+    rows = search_rows(Table(table.X, table.y, table.arity, 3, by_class))
+    unit = rows.batch.rows_per_weight
+    assert unit * by_class.sum() == pytest.approx(by_class.sum() ** 2 / (by_class**2).sum())
+    scaled = Table(table.X, table.y, table.arity, 3, by_class * unit)
+    order = [int(i) for i in np.random.default_rng(seed).permutation(5)]
+    assert gain_structure(rows, order, 2).parents == gain_parents(scaled, order, 2)
+    oracle = ClassSearch(scaled, order, 1000, n_later=N_LATER)
+    assert class_structure(rows, order, 2, np.random.default_rng(seed)).parents == oracle.run(
+        sequence_of(order, 2, seed)
+    )
+
+
+def test_the_unit_of_weights_does_not_matter():
+    table = dependent_table(0, 200, 5, n_classes=3)
+    plain = search_rows(table)
+    for unit in (0.37, 250.5, 1000.0):
+        heavy = search_rows(Table(table.X, table.y, table.arity, 3, np.full(200, unit)))
+        heavy = SearchRows(replace(heavy.batch, one_row=np.full(200, unit)), plain.names, plain.arity, 3)
+        for search in (
+            gain_structure,
+            lambda rows, order, k: class_structure(rows, order, k, np.random.default_rng(0)),
+        ):
+            assert search(heavy, [4, 2, 0, 1, 3], 3).parents == search(plain, [4, 2, 0, 1, 3], 3).parents

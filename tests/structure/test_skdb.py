@@ -83,8 +83,7 @@ def test_integer_weights_are_repetitions(loss):
 
 
 @EVERY_LOSS
-def test_a_row_loses_at_most_one_and_counts_by_its_weight(loss):
-    # Weights below 1 are taken out whole, those above lose 1: the oracle's rule is min(w, 1) too.
+def test_weights_that_are_not_whole_are_taken_out_whole(loss):
     table = dependent_table(6, 40, 3)
     table = Table(table.X, table.y, table.arity, 2, np.random.default_rng(6).integers(1, 20, 40) / 8)
     assert table.weights.min() < 1 < table.weights.max()

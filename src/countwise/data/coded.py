@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from countwise.data.codec import CategoryCodec, Codec
+from countwise.data.one_row import one_row_weights
 from countwise.data.source import RawBatch, Source
 from countwise.dtypes import CodeArray, FloatArray, OffsetArray
 from countwise.errors import DataError
@@ -18,7 +19,6 @@ from countwise.parallel import thread_map
 from countwise.progress import progress_bar
 
 THREADED_ROWS = 2**17  # a column of fewer is coded sooner than another thread gets hold of the interpreter
-MANY_WEIGHTS = 10  # their common divisor is above 1 by chance once in a thousand times
 CODED_BYTES = 8 * 2**20  # of codes that a scan counts at once
 
 
@@ -26,7 +26,7 @@ CODED_BYTES = 8 * 2**20  # of codes that a scan counts at once
 class CodedBatch:
     """Codes of some rows: ``codes[i]`` is column i, ``target`` the class codes, ``weights`` None or positive.
 
-    Where equal rows were joined, ``one_row`` is the weight of one of them (:func:`one_row_weights`); None is 1.
+    Where equal rows were joined, ``one_row`` is the weight of one of them (``one_row.py``); None is 1.
     """
 
     codes: list[CodeArray]
@@ -41,6 +41,24 @@ class CodedBatch:
         if self.one_row is not None or self.weights is None:
             return self.one_row
         return np.minimum(self.weights, 1.0)
+
+    @property
+    def copies(self) -> FloatArray:
+        """How many rows each distinct row stands for."""
+        weights = np.ones(self.n_rows) if self.weights is None else self.weights
+        return weights if self.one_row is None else weights / self.one_row
+
+    @property
+    def rows_per_weight(self) -> float:
+        """As how many rows a weight of 1 counts, in a fit that must know how many rows there are to learn from.
+
+        Unequal weights tell less than as many rows: Kish's effective number of them is the square of the sum of weights
+        by the sum of squares, and no number of rows depends on the unit of weights.
+        """
+        if self.one_row is None:
+            return 1.0
+        weights = np.ones(self.n_rows) if self.weights is None else self.weights
+        return float(weights.sum() / (weights @ self.one_row))
 
     def select(self, rows: np.ndarray) -> CodedBatch:
         """The rows of a mask or of positions."""
@@ -70,34 +88,6 @@ class CodedBatch:
         copies = np.bincount(same.reshape(-1), minlength=len(first))
         rows = replace(self.select(first), weights=weights)
         return replace(rows, one_row=one_row_weights(rows.target, weights, copies)), same.reshape(-1)
-
-
-def one_row_weights(target: Any, weights: FloatArray, copies: np.ndarray) -> FloatArray | None:
-    """The weight of one of the rows that each distinct row stands for; None where all are 1.
-
-    ``weights`` and ``copies`` are sums over equal rows of one class. Whole weights are numbers of equal rows, so one of
-    them has the weight 1, unless every row was given so often, or those of its class: a common divisor of many numbers
-    is not there by chance. Other weights weigh rows, and one row has the mean of its copies.
-
-    >>> one_row_weights(np.array([0, 0, 1]), np.array([0.7, 1.4, 2.5]), np.array([1, 2, 1]))
-    array([0.7, 0.7, 2.5])
-    >>> one_row_weights(np.repeat([0, 1], 10), np.repeat([1.0, 5.0], 10), np.ones(20))[[0, 10]]
-    array([1., 5.])
-    """
-    if bool((weights != np.floor(weights)).any()):
-        return weights / copies
-    whole = weights.astype(np.int64)
-    of_all = common_divisor(whole)
-    one_row = np.empty(len(whole), np.int64)
-    for y in np.unique(target):
-        own = target == y
-        one_row[own] = max(of_all, common_divisor(whole[own]))
-    return None if bool((one_row == 1).all()) else one_row.astype(np.float64)
-
-
-def common_divisor(weights: np.ndarray) -> int:
-    """Of many whole weights; 1 for few, which may have one by chance."""
-    return int(np.gcd.reduce(weights)) if len(weights) >= MANY_WEIGHTS else 1
 
 
 class PickedRows:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from countwise.data.codec import CategoryCodec, Codec, NumberCodec
-from countwise.data.coded import one_row_weights
 from countwise.data.columns import as_numbers
 from countwise.data.frequent import FrequentKeys
+from countwise.data.one_row import one_row_weights
 from countwise.data.source import RawBatch, Source, take_rows
 from countwise.dtypes import AnyArray, FloatArray, OffsetArray
 

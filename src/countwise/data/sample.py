@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from countwise.data.codec import Codec
-from countwise.data.coded import CodedBatch, CodedData, joined, one_row_weights
+from countwise.data.coded import CodedBatch, CodedData, joined
 from countwise.data.frequent import FrequentKeys
+from countwise.data.one_row import one_row_weights
 from countwise.data.parts import row_hash
 from countwise.dtypes import AnyArray
 from countwise.parallel import thread_map

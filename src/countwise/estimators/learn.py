@@ -145,7 +145,8 @@ def tune_honestly(
     """
     assert isinstance(smoother, HDP)
     weight, limit = float(learned.class_counts.sum()), model.tune_rows
-    size = max(weight, learned.data.n_rows)  # of weights below 1 there are more rows than weight
+    is_whole = bool((learned.class_counts == np.floor(learned.class_counts)).all())
+    size = max(weight, learned.data.n_rows) if is_whole else learned.data.n_rows  # other weights are no numbers of rows
     n_used = N_PARTS if size <= 10 * limit else 1
     n_parts = max(N_PARTS, math.ceil(n_used * size / limit))
     losses = []

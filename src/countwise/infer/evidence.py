@@ -34,10 +34,11 @@ class PathEvidence:
     ) -> None:
         assert rows.target is not None
         self.threads, self.n_classes, self.n_terms = threads, len(class_counts), len(trees)
-        self.rows = judged_rows(rows.target, rows.weights)
+        weights = None if rows.weights is None else rows.weights * rows.rows_per_weight
+        self.rows = judged_rows(rows.target, weights)
         self.n_levels = max((tree.counts.n_levels for tree in trees), default=1)
         self.kernel = _kernels.PathLoss(
-            class_counts, ROOT_CONCENTRATION, len(trees), self.n_levels, rows.target, rows.weights, rows.left_out
+            class_counts, ROOT_CONCENTRATION, len(trees), self.n_levels, rows.target, weights, rows.left_out
         )
         self.strength = np.ones((len(trees), self.n_levels))  # of the HDP as fitted
 

@@ -33,9 +33,10 @@ class SearchRows:
 
     @property
     def kernel_rows(self) -> tuple[Any, ...]:
-        """As the kernels take them."""
-        batch = self.batch
-        return batch.codes, list(self.arity), batch.target, self.n_classes, batch.weights, batch.left_out
+        """As the kernels take them, weights in rows: their thresholds and pseudo-counts are numbers of rows."""
+        batch, unit = self.batch, self.batch.rows_per_weight
+        weights, left_out = (None if own is None else own * unit for own in (batch.weights, batch.left_out))
+        return batch.codes, list(self.arity), batch.target, self.n_classes, weights, left_out
 
 
 def gain_structure(rows: SearchRows, order: Sequence[int], k: int) -> Structure:

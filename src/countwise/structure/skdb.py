@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from countwise import _kernels
-from countwise.data.coded import CodedBatch, CodedData, common_divisor
+from countwise.data.coded import CodedBatch, CodedData
 from countwise.dtypes import FloatArray
 from countwise.parallel import thread_map
 from countwise.tree.context import ContextTree
@@ -63,14 +63,9 @@ def select(
 
 
 def _one_row(trees: Sequence[ContextTree]) -> float:
-    """The greatest weight of one row: that of all copies, if weights are whole numbers, else there is no limit."""
-    divisors = []
-    for tree in trees:
-        counts = tree.counts.cell_count
-        if bool((counts != np.floor(counts)).any()):
-            return math.inf
-        divisors.append(common_divisor(counts.astype(np.int64)))
-    return float(math.gcd(*divisors)) or 1.0
+    """The greatest weight of one row: whole weights are numbers of equal rows, others weigh one row each."""
+    whole = all(bool((tree.counts.cell_count == np.floor(tree.counts.cell_count)).all()) for tree in trees)
+    return 1.0 if whole else math.inf
 
 
 class LeaveOneOut:

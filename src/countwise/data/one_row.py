@@ -1,0 +1,47 @@
+"""What one row weighs, where equal rows have been joined."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from countwise.dtypes import AnyArray, FloatArray
+
+FEWEST_WEIGHTS = 4  # that may have a common divisor
+CHANCE_BITS = 10  # m whole weights are multiples of d by chance in one case of d^m; in one of 2^10 it is no chance
+
+
+def one_row_weights(target: AnyArray, weights: FloatArray, copies: AnyArray) -> FloatArray | None:
+    """The weight of one of the rows that each distinct row stands for; None where all are 1.
+
+    ``weights`` and ``copies`` are sums over equal rows of one class. Whole weights are numbers of equal rows, so one of
+    them has the weight 1, unless every row was given so often, or those of its class: a common divisor that is not
+    there by chance. Other weights weigh rows, and one row has the mean of its copies.
+
+    >>> one_row_weights(np.array([0, 0, 1]), np.array([0.7, 1.4, 2.5]), np.array([1, 2, 1]))
+    array([0.7, 0.7, 2.5])
+    >>> one_row_weights(np.repeat([0, 1], 10), np.repeat([1.0, 5.0], 10), np.ones(20))[[0, 10]]
+    array([1., 5.])
+    """
+    if bool((weights != np.floor(weights)).any()):
+        return np.asarray(weights / copies)
+    whole = weights.astype(np.int64)
+    of_all = common_divisor(whole)
+    one_row = np.empty(len(whole), np.int64)
+    for y in np.unique(target):
+        own = target == y
+        one_row[own] = max(of_all, common_divisor(whole[own]))
+    return None if bool((one_row == 1).all()) else one_row.astype(np.float64)
+
+
+def common_divisor(weights: AnyArray) -> int:
+    """Of whole weights; 1 where they may have it by chance.
+
+    >>> [common_divisor(np.array(weights)) for weights in ([8, 16, 8, 24], [2, 4, 2, 6], [640])]
+    [8, 1, 1]
+    """
+    if len(weights) < FEWEST_WEIGHTS:
+        return 1
+    divisor = int(np.gcd.reduce(weights))
+    return divisor if len(weights) * math.log2(divisor) >= CHANCE_BITS else 1
