@@ -241,7 +241,7 @@ class LeaveOneOut:
         arity: Sequence[int],
         target: CodeArray | None,
         weights: FloatArray | None,
-        one_row: float,
+        one_row: FloatArray | None,
         loss: int,
         scale: float,
         n_threads: int,

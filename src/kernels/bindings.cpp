@@ -299,18 +299,20 @@ NB_MODULE(_kernels, m) {
       .def(
           "losses",
           [](const LeaveOneOut& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,
-             const AnyColumn& target, const std::optional<In<double>>& weights, double one_row, int loss, double scale,
-             int n_threads, Array<int64_t> out) {
+             const AnyColumn& target, const std::optional<In<double>>& weights,
+             const std::optional<In<double>>& one_row, int loss, double scale, int n_threads, Array<int64_t> out) {
             const size_t n_rows = target.shape(0);
             const auto columns = columns_of(arrays, arity, n_rows);
             const double* w = weights_of(weights, n_rows);
+            const double* one = one_row ? one_row->data() : nullptr;
+            if (one_row) expect_size(one_row->shape(0), self.n_classes(), "one_row must be by class");
             expect_size(out.shape(0), (self.n_terms() + 1) * self.n_levels(), "out must be attributes+1 x levels");
             nb::gil_scoped_release release;
-            self.losses({columns, column_of(target, 0), w, one_row, static_cast<Loss>(loss), scale}, n_rows, n_threads,
+            self.losses({columns, column_of(target, 0), w, one, static_cast<Loss>(loss), scale}, n_rows, n_threads,
                         out.data());
           },
-          "columns"_a, "arity"_a, "target"_a, "weights"_a.none(), "one_row"_a, "loss"_a, "scale"_a, "n_threads"_a,
-          "out"_a.noconvert());
+          "columns"_a, "arity"_a, "target"_a, "weights"_a.none(), "one_row"_a.none(), "loss"_a, "scale"_a,
+          "n_threads"_a, "out"_a.noconvert());
 
   m.attr("LOSS_UNIT") = kLossUnit;
 

@@ -50,7 +50,7 @@ class LeaveOneOut::Share {
   void load_rows(size_t start, size_t rows) {
     for (size_t r = 0; r < rows; ++r) {
       target_[r] = code_at(rows_.target, begin_ + start + r);
-      left_out_[r] = std::min(weight(start + r), rows_.one_row);
+      left_out_[r] = rows_.one_row ? rows_.one_row[target_[r]] : weight(start + r);
     }
   }
 

@@ -10,14 +10,14 @@ enum class Loss { kSquared = 0, kZeroOne = 1, kLog = 2 };
 // Losses are summed as whole numbers of 2^-32, so that sums do not depend on the order of the rows.
 constexpr double kLossUnit = 4294967296.0;
 
-// The rows to score: codes, classes, weights (or null), and how to judge a prediction. A row that is left out loses its
-// weight, but no more than `one_row`. Weights are multiplied by `scale`, a power of two that keeps the sum of all
-// losses within 62 bits.
+// The rows to score: codes, classes, weights (or null), and how to judge a prediction. A row that is left out loses
+// one_row[its class], or all of its weight if that is null. Weights are multiplied by `scale`, a power of two that
+// keeps the sum of all losses within 62 bits.
 struct LossRows {
   const std::vector<Column>& columns;
   Column target;
   const double* weights;
-  double one_row;
+  const double* one_row;
   Loss loss;
   double scale;
 };
@@ -43,6 +43,7 @@ class LeaveOneOut {
   // each row left out of all counts. The loss of a row of weight w counts w times.
   void losses(const LossRows& rows, size_t n_rows, int n_threads, int64_t* out) const;
   size_t n_terms() const { return terms_.size(); }
+  size_t n_classes() const { return n_classes_; }
   uint32_t n_levels() const { return n_levels_; }
 
  private:

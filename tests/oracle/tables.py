@@ -23,6 +23,7 @@ class Table:
     arity: list[int]
     n_classes: int
     weights: np.ndarray | None = None
+    one_row: np.ndarray | None = None  # what each row loses when it is left out, if not by the rule below
 
     @property
     def n_rows(self):
@@ -41,6 +42,8 @@ class Table:
     @property
     def left_out(self):
         """What each row loses when it is left out: one of its copies where weights are whole, else all of it."""
+        if self.one_row is not None:
+            return self.one_row
         if self.weights is None or (self.weights == np.floor(self.weights)).all():
             return np.ones(self.n_rows)
         return self.weights

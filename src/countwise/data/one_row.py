@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from countwise.dtypes import AnyArray, FloatArray
+from countwise.dtypes import AnyArray, CodeArray, FloatArray
 
 FEWEST_WEIGHTS = 4  # that may have a common divisor
 CHANCE_BITS = 10  # m whole weights are multiples of d by chance in one case of d^m; in one of 2^10 it is no chance
 
 
-def one_row_weights(target: AnyArray, weights: FloatArray, copies: AnyArray) -> FloatArray | None:
+def one_row_weights(target: AnyArray | CodeArray | None, weights: FloatArray, copies: AnyArray) -> FloatArray | None:
     """The weight of one of the rows that each distinct row stands for; None where all are 1.
 
     ``weights`` and ``copies`` are sums over equal rows of one class. Whole weights are numbers of equal rows, so one of
@@ -26,22 +26,21 @@ def one_row_weights(target: AnyArray, weights: FloatArray, copies: AnyArray) -> 
     """
     if bool((weights != np.floor(weights)).any()):
         return np.asarray(weights / copies)
+    assert target is not None
     whole = weights.astype(np.int64)
-    of_all = common_divisor(whole)
+    of_all = beyond_chance(np.gcd.reduce(whole), len(whole))
     one_row = np.empty(len(whole), np.int64)
     for y in np.unique(target):
         own = target == y
-        one_row[own] = max(of_all, common_divisor(whole[own]))
+        one_row[own] = max(of_all, beyond_chance(np.gcd.reduce(whole[own]), int(own.sum())))
     return None if bool((one_row == 1).all()) else one_row.astype(np.float64)
 
 
-def common_divisor(weights: AnyArray) -> int:
-    """Of whole weights; 1 where they may have it by chance.
+def beyond_chance(divisor: int, n_weights: int) -> int:
+    """What so many whole weights have as their greatest common divisor; 1 where that may be chance.
 
-    >>> [common_divisor(np.array(weights)) for weights in ([8, 16, 8, 24], [2, 4, 2, 6], [640])]
-    [8, 1, 1]
+    >>> beyond_chance(8, 4), beyond_chance(2, 4), beyond_chance(2, 10), beyond_chance(640, 1)
+    (8, 1, 2, 1)
     """
-    if len(weights) < FEWEST_WEIGHTS:
-        return 1
-    divisor = int(np.gcd.reduce(weights))
-    return divisor if len(weights) * math.log2(divisor) >= CHANCE_BITS else 1
+    is_chance = n_weights < FEWEST_WEIGHTS or n_weights * math.log2(divisor) < CHANCE_BITS
+    return 1 if is_chance else divisor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 
 from countwise import _kernels
 from countwise.data.coded import CodedBatch, CodedData
+from countwise.data.one_row import beyond_chance
 from countwise.dtypes import FloatArray
 from countwise.parallel import thread_map
 from countwise.tree.context import ContextTree
@@ -62,10 +64,30 @@ def select(
     return counter.selection()
 
 
-def _one_row(trees: Sequence[ContextTree]) -> float:
-    """The greatest weight of one row: whole weights are numbers of equal rows, others weigh one row each."""
-    whole = all(bool((tree.counts.cell_count == np.floor(tree.counts.cell_count)).all()) for tree in trees)
-    return 1.0 if whole else math.inf
+def _one_row(trees: Sequence[ContextTree], n_classes: int) -> FloatArray | None:
+    """The weight of one row by class, None if a row is all of its weight, as in ``one_row.py``.
+
+    The deepest counts stand for the distinct rows, which nobody has listed: what divides all of them.
+    """
+    n_cells, divisor = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
+    for tree in trees:
+        if bool((tree.counts.cell_count != np.floor(tree.counts.cell_count)).any()):
+            return None
+        for y, counts in enumerate(_deepest_counts(tree, n_classes)):
+            n_cells[y] = max(n_cells[y], len(counts))
+            divisor[y] = np.gcd(divisor[y], np.gcd.reduce(counts.astype(np.int64)))
+    one_row = [beyond_chance(int(d), int(n)) for d, n in zip(divisor, n_cells, strict=True)]
+    return np.array(one_row, np.float64)
+
+
+def _deepest_counts(tree: ContextTree, n_classes: int) -> list[FloatArray]:
+    """The counts of the contexts of all parents, by class: nodes of a level are in the order of their classes."""
+    counts, ends = tree.counts, np.arange(n_classes + 1)
+    node_class = tree.branch[counts.level_ptr[1] : counts.level_ptr[2]]
+    for start, above, end in zip(counts.level_ptr[2:-1], counts.level_ptr[1:], counts.level_ptr[3:], strict=False):
+        node_class = node_class[counts.parent[start:end] - above]
+    first_node = counts.level_ptr[-2] + np.searchsorted(node_class, ends)
+    return [counts.cell_count[counts.cell_ptr[a] : counts.cell_ptr[b]] for a, b in itertools.pairwise(first_node)]
 
 
 class LeaveOneOut:
@@ -85,7 +107,7 @@ class LeaveOneOut:
     ) -> None:
         self.arity, self.loss, self.total_weight = data.arity, loss, float(class_counts.sum())
         self.scale = weight_scale(self.total_weight)
-        self.one_row = _one_row(trees)
+        self.one_row = _one_row(trees, data.n_classes)
         self.nbytes = sum(tree.nbytes for tree in trees)
         self.kernel = _kernels.LeaveOneOut(class_counts, k + 1, m, len(trees))
         self.shape = (len(trees) + 1, k + 1)
