@@ -12,6 +12,7 @@ LEARNERS = {
     "tuned": lambda: cw.TunedKDBClassifier(k=3),
     "kdb": lambda: cw.KDBClassifier(k=3),
     "skdb": lambda: cw.SKDBClassifier(k=3),
+    "eskdb": lambda: cw.ESKDBClassifier(n_estimators=4, k=3),
 }
 
 
@@ -23,10 +24,8 @@ def rare_class(n_rows, seed):
     return X, y, np.where(y == 1, 0.5 / y.mean(), 0.5 / (1 - y.mean()))
 
 
-@pytest.mark.parametrize(
-    ("name", "whole"),
-    [(name, whole) for name in LEARNERS for whole in (False, True) if (name, whole) != ("skdb", True)],
-)  # selective kDB takes a row that weighs 8 for eight rows: it does not know which rows are distinct
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("name", LEARNERS)
 def test_balanced_noise_is_not_believed(name, whole):
     """Of weights above 1 only a part used to be left out: the rest of each row spoke for itself."""
     X, y, weights = rare_class(600, 0)

@@ -185,7 +185,8 @@ class CountClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_rows,)
             Class labels.
         sample_weight : array-like of shape (n_rows,), optional
-            Row weights; an integer weight equals that many repetitions.
+            Row weights; an integer weight equals that many repetitions. Others weigh rows; best with a mean of 1,
+            since a row of weight 1,000 is smoothed as 1,000 rows are.
 
         """
         return self._fit(X, y, sample_weight, None, partial=False)
