@@ -10,15 +10,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import assert_all_finite, check_array, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from countwise.data.columns import is_missing
 from countwise.data.files import FileSource, check_weights
 from countwise.data.source import MemorySource, RawBatch, Source, check_unique, is_frame, native_names
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
+from countwise.estimators.labels import check_classes, check_target, distinct_labels
 from countwise.smooth import HDP, Smoother
 
 FALLBACK_MEMORY = 4 * 2**30  # bytes of a machine that does not tell
@@ -155,38 +154,6 @@ def _mixes_text(rows: Any) -> bool:
     return 0 < n_texts < len(values)
 
 
-def check_target(estimator: Any, y: Any) -> AnyArray:
-    """Y as a vector of labels without gaps."""
-    if y is None:
-        name = type(estimator).__name__
-        raise DataError(f"This {name} estimator requires y to be passed, but the target y is None.")
-    if isinstance(y, str):
-        raise DataError(f"y is the text {y!r}; pass the labels themselves, for example X[{y!r}]")
-    y = column_or_1d(_label_array(y), warn=True)
-    if y.dtype.kind in "Of":
-        missing = sum(is_missing(value) for value in y.tolist())
-        if missing:
-            raise DataError(f"Input y contains NaN: the target is missing in {missing} row(s); drop these rows")
-    if y.dtype.kind == "f":
-        assert_all_finite(y, input_name="y")
-    if y.dtype.kind == "O":
-        kinds = sorted({type(value).__name__ for value in y.tolist()})
-        if len(kinds) > 1 and "str" in kinds:
-            raise DataError(f"Unknown label type: y mixes {' and '.join(kinds)}; make all labels text or all numbers")
-    check_classification_targets(y)
-    return y
-
-
-def _label_array(y: Any) -> Any:
-    """Labels of an Arrow array or of a nullable pandas series with the type that they have there."""
-    if hasattr(y, "combine_chunks") or hasattr(y, "dictionary_decode"):
-        return y.to_numpy(zero_copy_only=False)
-    plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)  # of Int64, boolean and the like
-    if isinstance(plain, np.dtype) and plain.kind in "iub" and not y.isna().any():
-        return y.to_numpy(dtype=plain)
-    return y
-
-
 def check_sample_weight(sample_weight: Any, X: Any) -> FloatArray | None:
     """Weights as float64, or None."""
     if sample_weight is None:
@@ -200,12 +167,6 @@ def check_sample_weight(sample_weight: Any, X: Any) -> FloatArray | None:
     if not (weights > 0).any():
         raise DataError("all sample weights are zero: no row is left to learn from")
     return weights
-
-
-def check_classes(classes: AnyArray) -> None:
-    """A classifier needs something to tell apart."""
-    if len(classes) < 2:
-        raise DataError(f"the target has only one class ({classes.tolist()[0]!r}); a classifier needs at least two")
 
 
 def training_source(
@@ -224,16 +185,18 @@ def training_source(
     if X.shape[0] != len(y):
         raise DataError(f"X and y have inconsistent numbers of samples: X has {X.shape[0]} rows, y has {len(y)}")
     weights = check_sample_weight(sample_weight, X)
-    learned = y if weights is None else y[weights > 0]
+    labels, number = distinct_labels(y)
+    learned = np.bincount(number, None if weights is None else weights > 0) > 0
     if classes is None:
-        classes = np.unique(learned)
+        classes = labels[learned]
         check_classes(classes)
-    codes = np.searchsorted(classes, y)
-    known = classes[np.minimum(codes, len(classes) - 1)] == y
-    if not (known if weights is None else known | (weights == 0)).all():
-        strangers = np.unique(y[~known])[:5]
-        raise DataError(f"y holds label(s) {strangers.tolist()} that are not among the classes {classes[:20].tolist()}")
-    return MemorySource(X, codes.astype(np.int64), weights), classes
+    code = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    strangers = labels[(classes[code] != labels) & learned]
+    if len(strangers):
+        raise DataError(
+            f"y holds label(s) {strangers[:5].tolist()} that are not among the classes {classes[:20].tolist()}"
+        )
+    return MemorySource(X, code[number], weights), classes
 
 
 def prediction_source(estimator: Any, X: Any) -> Source:

@@ -17,7 +17,8 @@ from countwise.data.schema import learn_schema
 from countwise.data.shares import MUCH
 from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray, code_dtype
-from countwise.estimators.door import check_classes, first_batch
+from countwise.estimators.door import first_batch
+from countwise.estimators.labels import check_classes
 from countwise.infer.holdout import HeldRows
 from countwise.infer.tuning import RowLoss, Tuning, tune, tune_weights
 from countwise.smooth import HDP, Smoother

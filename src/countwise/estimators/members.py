@@ -16,7 +16,7 @@ from countwise.data.schema import summarise
 from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import MemoryLimitError, size_text
-from countwise.estimators.door import check_classes
+from countwise.estimators.labels import check_classes
 from countwise.estimators.learn import Plan, coded_data
 from countwise.infer.ensemble import Member
 from countwise.structure import Structure

@@ -14,8 +14,9 @@ from sklearn.utils.validation import _get_feature_names, _num_features, check_is
 from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
-from countwise.estimators.door import all_or_nothing, check_classes, check_sample_weight, check_target, seed_of
+from countwise.estimators.door import all_or_nothing, check_sample_weight, seed_of
 from countwise.estimators.foreign import Partition, find_leaves, read_trees, reader_of, thawed
+from countwise.estimators.labels import check_classes, check_target
 from countwise.parallel import n_threads, thread_map
 from countwise.smooth import Smoother, as_smoother, dense_proba
 from countwise.tree.count_tree import CountTree

@@ -19,7 +19,8 @@ from countwise.data.source import Source
 from countwise.dtypes import AnyArray, IntArray
 from countwise.errors import DataError, MemoryLimitError, size_text
 from countwise.estimators.base import CountClassifier, Derived
-from countwise.estimators.door import check_classes, check_whole, seed_of
+from countwise.estimators.door import check_whole, seed_of
+from countwise.estimators.labels import check_classes
 from countwise.estimators.learn import Plan, coded_data
 from countwise.infer.trees import TreeMean
 from countwise.parallel import n_threads, thread_map

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from countwise.dtypes import AnyArray, FloatArray
-from countwise.estimators.door import check_target
+from countwise.estimators.labels import check_target, distinct_labels
 from countwise.evaluate.folds import n_rows_of
 from countwise.evaluate.rivals.tables import MatrixLike
 from countwise.parallel import n_threads
@@ -81,8 +81,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from a table and its labels."""
-        labels = check_target(self, y)
-        self.classes_, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        self.classes_, codes = distinct_labels(check_target(self, y))
+        counts = np.bincount(codes)
         self.shares_, self.estimator_ = counts / counts.sum(), None
         if len(self.classes_) == 1:
             return self
