@@ -61,6 +61,17 @@ def test_weights_that_are_not_whole_are_no_numbers_of_rows(make, monkeypatch):
     monkeypatch.setattr(learn, "tune", lambda losses: sizes.append([len(loss.rows.target) for loss in losses]))
     monkeypatch.setattr(learn, "tune_weights", lambda losses, _: learn.tune(losses))
     X = np.arange(2000)[:, None].astype(float)
-    make().set_params(tune_rows=1000).fit(X, np.arange(2000) % 2, sample_weight=np.full(2000, 500.5))
+    with pytest.warns(UserWarning, match=r"mean of sample_weight is 500.5, .* pass sample_weight / sample_weight.mean"):
+        make().set_params(tune_rows=1000).fit(X, np.arange(2000) % 2, sample_weight=np.full(2000, 500.5))
     (parts,) = sizes
     assert sum(parts) == pytest.approx(2000, abs=200)
+
+
+@pytest.mark.parametrize("weights", [np.full(60, 500.0), np.tile([0.0, 1.0], 30), np.full(60, 0.2), np.full(60, 9.5)])
+def test_numbers_of_rows_and_means_near_one_are_taken_without_a_word(weights):
+    cw.NBClassifier().fit(np.arange(60.0)[:, None], np.arange(60) // 2 % 2, sample_weight=weights)
+
+
+def test_weights_that_sum_to_one_are_noticed():
+    with pytest.warns(UserWarning, match=r"mean of sample_weight is 0\.01667"):
+        cw.NBClassifier().fit(np.arange(60.0)[:, None], np.arange(60) % 2, sample_weight=np.full(60, 1 / 60))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral
@@ -20,6 +21,7 @@ from countwise.errors import DataError
 from countwise.estimators.labels import check_classes, check_target, distinct_labels
 from countwise.smooth import HDP, Smoother
 
+FAR_FROM_ONE = 10.0  # the mean of weights that were hardly meant as numbers of rows
 FALLBACK_MEMORY = 4 * 2**30  # bytes of a machine that does not tell
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
@@ -166,7 +168,20 @@ def check_sample_weight(sample_weight: Any, X: Any) -> FloatArray | None:
         raise DataError(f"sample_weight must hold one number for each row: {error}") from error
     if not (weights > 0).any():
         raise DataError("all sample weights are zero: no row is left to learn from")
+    _warn_of_unit(weights[weights > 0])
     return weights
+
+
+def _warn_of_unit(weights: FloatArray) -> None:
+    """Weights that are not whole weigh rows, and only their ratios matter to whoever made them."""
+    mean = float(weights.mean())
+    if not 1 / FAR_FROM_ONE <= mean <= FAR_FROM_ONE and bool((weights != np.floor(weights)).any()):
+        warnings.warn(
+            f"the mean of sample_weight is {mean:.4g}, and rows are smoothed as if there were {mean:.4g} of each; "
+            "if weights only say how rows compare, pass sample_weight / sample_weight.mean()",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def training_source(
