@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from countwise.data.codec import CategoryCodec, Codec, NumberCodec
+from countwise.data.codec import Codec, NumberCodec
 from countwise.data.columns import as_numbers
-from countwise.data.frequent import FrequentKeys
-from countwise.data.one_row import one_row_weights
 from countwise.data.source import RawBatch, Source, take_rows
 from countwise.dtypes import AnyArray, FloatArray, OffsetArray
+
+if TYPE_CHECKING:
+    from countwise.data.frequent import FrequentKeys
 
 MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # multipliers of splitmix64
 
@@ -109,53 +111,6 @@ def deal(
             own.append(whole.select(number == part))
         first += batch.n_rows
     return [Part.joined(own) for own in found]
-
-
-@dataclass(frozen=True, eq=False)
-class FrequentRows:
-    """Rows that come often, equal rows of one class as one: where each comes first, ascending, and its whole weight."""
-
-    positions: OffsetArray
-    keys: AnyArray
-    weights: FloatArray
-    one_row: FloatArray  # the weight of one of the rows that each stands for
-
-
-def count_frequent(
-    source: Source, codec: Codec, target: CategoryCodec | None, seed: int, frequent: FrequentKeys, least: float
-) -> FrequentRows:
-    """One pass, if any row can be frequent: those that hold the same as more than ``least`` of all weight.
-
-    ``target`` codes the classes; without it they are codes.
-    """
-    known: dict[tuple[int, int], list[float]] = {}  # by hash and class: position, weight, copies
-    first = 0
-    for raw in source.batches() if len(frequent.candidates) else ():
-        batch = raw.without_zero_weights()
-        keys = row_hash(row_keys(batch, codec), seed)
-        own = np.flatnonzero(np.isin(keys, frequent.candidates))
-        classes = np.asarray(batch.target if target is None else target.encode(batch.target))[own].astype(np.uint64)
-        _, start, place = np.unique(row_hash([keys[own], classes], 1), return_index=True, return_inverse=True)
-        weights = np.bincount(place, None if batch.weights is None else batch.weights[own])
-        for i, weight, copies in zip(start.tolist(), weights.tolist(), np.bincount(place).tolist(), strict=True):
-            entry = known.setdefault((int(keys[own[i]]), int(classes[i])), [first + own[i], 0.0, 0.0])
-            entry[1] += weight
-            entry[2] += copies
-        first += batch.n_rows
-    of_key: dict[int, float] = {}
-    for (key, _), (_, weight, _) in known.items():
-        of_key[key] = of_key.get(key, 0.0) + weight
-    least_weight = max(least * frequent.total, frequent.least)
-    rows = sorted((*entry, key, y) for (key, y), entry in known.items() if of_key[key] > least_weight)
-    position, sums, n_copies, key_of, class_of = (
-        (list(column) for column in zip(*rows, strict=True)) if rows else [[]] * 5
-    )
-    total = np.array(sums, np.float64)
-    one_row = one_row_weights(np.array(class_of, np.int64), total, np.array(n_copies, np.float64))
-    ones = np.ones(len(total))
-    return FrequentRows(
-        np.array(position, np.int64), np.array(key_of, np.uint64), total, ones if one_row is None else one_row
-    )
 
 
 class WithoutRows(Source):

@@ -11,8 +11,8 @@ import numpy as np
 from countwise.data.codec import CategoryCodec, Codec
 from countwise.data.coded import CodedBatch, CodedData, MemoryCodes, PickedRows, StreamCodes, encode_batch, joined
 from countwise.data.discretise import Discretiser
-from countwise.data.frequent import FrequentKeys
-from countwise.data.parts import FrequentRows, Part, WithoutRows, count_frequent, deal
+from countwise.data.frequent import FrequentKeys, FrequentRows, count_frequent
+from countwise.data.parts import Part, WithoutRows, deal
 from countwise.data.schema import learn_schema
 from countwise.data.shares import MUCH
 from countwise.data.source import Source
