@@ -42,9 +42,15 @@ class Walker {
   }
 
  private:
+  // Codes ascend, so that one has at most `code` others before it, and just as many where none is absent: near the root
+  // that is the rule.
   static int64_t find(const int32_t* sorted, int64_t begin, int64_t end, uint32_t code) {
-    const int32_t* at = std::lower_bound(sorted + begin, sorted + end, static_cast<int32_t>(code));
-    return at != sorted + end && *at == static_cast<int32_t>(code) ? at - sorted : kNowhere;
+    const int32_t wanted = static_cast<int32_t>(code);
+    const int64_t last = begin + static_cast<int64_t>(code);
+    if (last < end && sorted[last] == wanted) return last;
+    end = std::min(end, last);
+    const int32_t* at = std::lower_bound(sorted + begin, sorted + end, wanted);
+    return at != sorted + end && *at == wanted ? at - sorted : kNowhere;
   }
 
   const ContextTreeView& tree_;
