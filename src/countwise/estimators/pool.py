@@ -73,7 +73,7 @@ class PoolClassifier(EnsembleClassifier):
     Parameters
     ----------
     n_members : int, default 6
-        Networks of each part.
+        Networks of each part. More are a little better, and take as many times longer.
     n_parts : int, default 3
         Parts of the rows; at least 2.
     k : int, default 5
