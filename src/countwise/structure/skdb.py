@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 from countwise import _kernels
 from countwise.data.coded import CodedBatch, CodedData
 from countwise.data.one_row import beyond_chance
-from countwise.dtypes import FloatArray
+from countwise.dtypes import FloatArray, OffsetArray
 from countwise.parallel import thread_map
 from countwise.tree.context import ContextTree
 
@@ -71,23 +70,24 @@ def _one_row(trees: Sequence[ContextTree], n_classes: int) -> FloatArray | None:
     """
     n_cells, divisor = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
     for tree in trees:
-        if bool((tree.counts.cell_count != np.floor(tree.counts.cell_count)).any()):
+        counts, ends = tree.counts.cell_count, _deepest_cells(tree, n_classes)
+        if bool((counts != np.floor(counts)).any()):
             return None
-        for y, counts in enumerate(_deepest_counts(tree, n_classes)):
-            n_cells[y] = max(n_cells[y], len(counts))
-            divisor[y] = np.gcd(divisor[y], np.gcd.reduce(counts.astype(np.int64)))
+        found = np.diff(ends) > 0  # classes
+        by_class = np.gcd.reduceat(counts.astype(np.int64), ends[:-1][found])
+        n_cells, divisor[found] = np.maximum(n_cells, np.diff(ends)), np.gcd(divisor[found], by_class)
     one_row = [beyond_chance(int(d), int(n)) for d, n in zip(divisor, n_cells, strict=True)]
     return np.array(one_row, np.float64)
 
 
-def _deepest_counts(tree: ContextTree, n_classes: int) -> list[FloatArray]:
-    """The counts of the contexts of all parents, by class: nodes of a level are in the order of their classes."""
-    counts, ends = tree.counts, np.arange(n_classes + 1)
+def _deepest_cells(tree: ContextTree, n_classes: int) -> OffsetArray:
+    """Where the counts of the contexts of all parents begin, by class: nodes of a level are in the order of classes."""
+    counts = tree.counts
     node_class = tree.branch[counts.level_ptr[1] : counts.level_ptr[2]]
     for start, above, end in zip(counts.level_ptr[2:-1], counts.level_ptr[1:], counts.level_ptr[3:], strict=False):
         node_class = node_class[counts.parent[start:end] - above]
-    first_node = counts.level_ptr[-2] + np.searchsorted(node_class, ends)
-    return [counts.cell_count[counts.cell_ptr[a] : counts.cell_ptr[b]] for a, b in itertools.pairwise(first_node)]
+    first_node = counts.level_ptr[-2] + np.searchsorted(node_class, np.arange(n_classes + 1))
+    return np.asarray(counts.cell_ptr[first_node])
 
 
 class LeaveOneOut:
