@@ -9,7 +9,7 @@ import countwise as cw
 from countwise.data.coarse import joined_codec
 from countwise.estimators.ensemble import EnsembleClassifier, LearnedEnsemble
 from countwise.estimators.learn import learn
-from countwise.infer.ensemble import Member
+from countwise.infer.members import NetworkMember
 
 
 class Bag(EnsembleClassifier):
@@ -29,7 +29,7 @@ class Bag(EnsembleClassifier):
         groups = range(len(found)) if self.groups is None else self.groups
         weights = [1.0] * len(found) if self.weights is None else self.weights
         members = [
-            Member(one.codec, one.structure, one.trees, None, group, weight)
+            NetworkMember(one.codec, one.trees, one.structure, group=group, weight=weight)
             for one, group, weight in zip(found, groups, weights, strict=True)
         ]
         passes = sum(one.data.n_passes for one in found)

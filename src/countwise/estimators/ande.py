@@ -15,7 +15,8 @@ from countwise.errors import DataError, MemoryLimitError, size_text
 from countwise.estimators.ensemble import EnsembleClassifier, LearnedEnsemble
 from countwise.estimators.learn import Plan
 from countwise.estimators.members import Table, count_members, read_table, tree_bytes
-from countwise.infer.ensemble import Combine, LogWeight, Member
+from countwise.infer.ensemble import Combine, LogWeight
+from countwise.infer.members import NetworkMember
 from countwise.stats.information import conditional_mutual_information
 from countwise.stats.pairs import pair_statistics
 from countwise.structure import Structure, naive, one_super_parent, two_super_parents
@@ -53,6 +54,7 @@ class AnDEClassifier(EnsembleClassifier):
     """
 
     _combine: ClassVar[Combine] = "joint"
+    members_: list[NetworkMember]
 
     def __init__(self, n: int = 1, *, min_support: float = 1, **shared: Any) -> None:
         super().__init__(**shared)
@@ -108,7 +110,7 @@ class AnDEClassifier(EnsembleClassifier):
 class Support:
     """Which values of a member's super-parents were seen often enough; those never seen count as 0."""
 
-    def __init__(self, member: Member, n: int, least: float) -> None:
+    def __init__(self, member: NetworkMember, n: int, least: float) -> None:
         self.parents, tree = member.structure.order[:n], member.trees[n - 1]
         counts = tree.counts
         begin, end = (0, 1) if n == 1 else counts.level_ptr[2:4]  # all rows, or the contexts (class, first of the pair)

@@ -33,7 +33,6 @@ from countwise.infer.interval import check_level
 from countwise.parallel import n_threads
 from countwise.progress import use_progress
 from countwise.smooth import Smoother, as_smoother
-from countwise.tree.context import ContextTree
 from countwise.tree.count_tree import single_node
 
 THREADED_VALUES = 2**14  # fewer are looked up faster than a thread is started
@@ -327,12 +326,6 @@ class CountClassifier(ClassifierMixin, BaseEstimator):
 def prior_precision(smoother: Smoother, class_counts: FloatArray, seed: int) -> float:
     """How sure the class prior is, as the weight of a Dirichlet distribution."""
     return float(smoother.smooth(single_node(class_counts), seed).precision[0])
-
-
-def n_leaf_cells(trees: Sequence[ContextTree]) -> int:
-    """Values in all contexts of the last level that occurred: the probabilities that a network holds."""
-    leaves = [tree.counts.level_cells(tree.counts.n_levels - 1) for tree in trees]
-    return sum(cells.stop - cells.start for cells in leaves)
 
 
 def _with_shared(cls: type) -> inspect.Signature:

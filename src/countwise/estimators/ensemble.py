@@ -16,15 +16,16 @@ from countwise.data.coded import CodedBatch
 from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
-from countwise.estimators.base import CountClassifier, Derived, n_leaf_cells, prior_precision
+from countwise.estimators.base import CountClassifier, Derived, prior_precision
 from countwise.estimators.door import seed_of
 from countwise.estimators.learn import Plan
-from countwise.infer.ensemble import Combine, Ensemble, LogWeight, Member
+from countwise.infer.ensemble import Combine, Ensemble, LogWeight
 from countwise.infer.ensemble_limits import EnsembleSpread
-from countwise.infer.network import Parameters, smooth_network
-from countwise.parallel import n_threads
+from countwise.infer.members import CountedTree, Member
+from countwise.infer.network import Parameters
+from countwise.parallel import n_threads, thread_map
 from countwise.smooth import Smoothed
-from countwise.tree.context import ContextTree, Family, build_trees, merge_all
+from countwise.tree.context import ContextTree, Family
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class LearnedEnsemble:
     """What :meth:`EnsembleClassifier._learn_members` hands over; ``codec`` joins those of the members."""
 
     codec: Codec
-    members: list[Member]
+    members: Sequence[Member]
     class_counts: FloatArray
     n_passes: int
     rank_error: float
@@ -48,12 +49,12 @@ class EnsembleClassifier(CountClassifier):
     Attributes
     ----------
     members_ : list of Member
-        The networks: each with its codec, structure, counts, group and weight.
+        Each with its codec, counts, group and weight; a network with its structure.
 
     """
 
     _combine: ClassVar[Combine] = "score"
-    members_: list[Member]
+    members_: Sequence[Member]
 
     @abstractmethod
     def _learn_members(self, source: Source, labels: AnyArray | None, plan: Plan) -> LearnedEnsemble:
@@ -81,32 +82,30 @@ class EnsembleClassifier(CountClassifier):
         self._derived = Derived(self._parameters)  # smoothed now, so that what fails fails in fit
 
     def _add_counts(self, batch: CodedBatch, threads: int) -> None:
-        built: dict[tuple[int, Family], ContextTree] = {}  # by codec: members of one codec may share trees
-        for member in self.members_:
-            codec = id(member.codec)
-            families = [family for family in member.structure.families if (codec, family) not in built]
+        done: dict[int, dict[Family, ContextTree]] = {}  # by codec: members of one codec may share trees
+
+        def counted(member: Member) -> Member:
             own = coarsening(self.codec_, member.codec).recode(batch, threads)
-            trees = build_trees(own, families, member.codec.arity, len(self.classes_), threads)
-            built |= {(codec, tree.family): tree for tree in trees}
-        keys = [[(id(member.codec), family) for family in member.structure.families] for member in self.members_]
-        self._merge_trees([[built[key] for key in own] for own in keys], threads)
+            return member.counted(own, len(self.classes_), threads, done.setdefault(id(member.codec), {}))
+
+        self._merge_members([counted(member) for member in self.members_], threads)
 
     def merge(self, other: EnsembleClassifier) -> Self:
         """Add the counts of a model of the same codec and members, trained on other rows."""
         self._check_same_codec(other)
         pairs = list(zip(self.members_, other.members_, strict=False))
-        if len(self.members_) != len(other.members_) or not all(_same_shape(a, b) for a, b in pairs):
+        if len(self.members_) != len(other.members_) or not all(a.same_shape(b) for a, b in pairs):
             raise DataError("the models have different members")
-        self._merge_trees([member.trees for member in other.members_], n_threads(self.n_jobs))
+        self._merge_members(other.members_, n_threads(self.n_jobs))
         self.class_counts_ = self.class_counts_ + other.class_counts_
         self._derived = Derived()
         return self
 
-    def _merge_trees(self, added: Sequence[list[ContextTree]], threads: int) -> None:
-        pairs = [list(zip(own.trees, trees, strict=True)) for own, trees in zip(self.members_, added, strict=True)]
-        distinct = {(id(a), id(b)): (a, b) for own in pairs for a, b in own}
-        sums = merge_all([a for a, _ in distinct.values()], [b for _, b in distinct.values()], 1.0, threads)
-        merged = dict(zip(distinct, sums, strict=True))
+    def _merge_members(self, others: Sequence[Member], threads: int) -> None:
+        pairs = [list(zip(a.trees, b.trees, strict=True)) for a, b in zip(self.members_, others, strict=True)]
+        distinct = {(id(a), id(b)): (a, b) for own in pairs for a, b in own}  # shared trees stay shared
+        sums = thread_map(lambda pair: pair[0].plus(pair[1]), distinct.values(), threads)
+        merged: dict[tuple[int, int], CountedTree] = dict(zip(distinct, sums, strict=True))
         self.members_ = [
             replace(member, trees=[merged[id(a), id(b)] for a, b in own])
             for member, own in zip(self.members_, pairs, strict=True)
@@ -116,7 +115,7 @@ class EnsembleClassifier(CountClassifier):
     def n_parameters_(self) -> int:
         """Probabilities that the model holds: of each class, and of each value in each context of each member."""
         check_is_fitted(self, "codec_")
-        return sum(n_leaf_cells(member.trees) for member in self.members_) + len(self.classes_)
+        return sum(tree.n_leaf_cells for member in self.members_ for tree in member.trees) + len(self.classes_)
 
     @property
     def _parameters(self) -> list[Parameters]:
@@ -126,7 +125,7 @@ class EnsembleClassifier(CountClassifier):
             counts, smoother, threads = self.class_counts_, self.smoother_, n_threads(self.n_jobs)
             done: dict[int, Smoothed] = {}  # a tree that members share is smoothed once
             self._derived.parameters = [
-                smooth_network(member.trees, counts, smoother, int(seed), threads, member.tuning, done)
+                member.smoothed(counts, smoother, int(seed), threads, done)
                 for member, seed in zip(self.members_, seeds, strict=True)
             ]
         return self._derived.parameters
@@ -154,8 +153,3 @@ class EnsembleClassifier(CountClassifier):
                 ensemble, self.members_, self._parameters, precision, n_threads(self.n_jobs)
             )
         return self._derived.spread
-
-
-def _same_shape(a: Member, b: Member) -> bool:
-    """Whether the counts of both can be added."""
-    return a.codec.same_as(b.codec) and a.structure == b.structure and (a.group, a.weight) == (b.group, b.weight)

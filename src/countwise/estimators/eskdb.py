@@ -18,7 +18,7 @@ from countwise.estimators.ensemble import EnsembleClassifier, LearnedEnsemble
 from countwise.estimators.learn import Plan
 from countwise.estimators.members import CountBudget, learn_apart, read_table
 from countwise.estimators.skdb import check_loss, selecting_m
-from countwise.infer.ensemble import Member
+from countwise.infer.members import NetworkMember
 from countwise.stats.information import conditional_mutual_information, mutual_information
 from countwise.stats.pairs import pair_steps
 from countwise.structure import LossName, Structure, information_order, kdb, sampled_order, shuffled_parents
@@ -138,7 +138,7 @@ class ESKDBClassifier(EnsembleClassifier):
         budget = CountBudget(self.n_estimators, plan)
         found = learn_apart(table, plan, lambda m, data: self._member_steps(data, streams[m], plan, budget), times)
         members = [
-            Member(codec, own.structure, own.trees, group=m, weight=self._weight(own.loss))
+            NetworkMember(codec, own.trees, own.structure, group=m, weight=self._weight(own.loss))
             for m, (codec, own) in enumerate(zip(table.codecs, found, strict=True))
         ]
         class_counts = np.mean([own.class_counts for own in found], axis=0)

@@ -18,9 +18,9 @@ from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import MemoryLimitError, size_text
 from countwise.estimators.labels import check_classes
 from countwise.estimators.learn import Plan, coded_data
-from countwise.infer.ensemble import Member
+from countwise.infer.members import CountedTree, NetworkMember
 from countwise.structure import Structure
-from countwise.tree.context import ContextTree, Family, count_trees
+from countwise.tree.context import Family, count_trees
 
 Result = TypeVar("Result")
 
@@ -72,7 +72,7 @@ def learn_apart(
     return results
 
 
-def count_members(table: Table, plan: Plan, structures: Iterable[Structure]) -> tuple[list[Member], FloatArray]:
+def count_members(table: Table, plan: Plan, structures: Iterable[Structure]) -> tuple[list[NetworkMember], FloatArray]:
     """Members of one codec, all counted in one pass, and the class counts. A family that several have is counted once.
 
     Each member is a group of its own.
@@ -82,7 +82,7 @@ def count_members(table: Table, plan: Plan, structures: Iterable[Structure]) -> 
     trees, class_counts = count_trees(table.data, families, plan.threads, plan.memory)
     tree_of = dict(zip(families, trees, strict=True))
     members = [
-        Member(table.codec, structure, [tree_of[family] for family in structure.families], group=m)
+        NetworkMember(table.codec, [tree_of[family] for family in structure.families], structure, group=m)
         for m, structure in enumerate(chosen)
     ]
     return members, class_counts
@@ -94,7 +94,7 @@ class CountBudget:
     def __init__(self, n_members: int, plan: Plan) -> None:
         self.n_members, self.memory, self.used, self.lock = n_members, plan.memory, 0, Lock()
 
-    def take(self, trees: Sequence[ContextTree]) -> None:
+    def take(self, trees: Sequence[CountedTree]) -> None:
         """One more member is counted."""
         with self.lock:
             self.used += sum(tree.nbytes for tree in trees)

@@ -15,7 +15,7 @@ from countwise.data.coded import CodedBatch, CodedData
 from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
-from countwise.estimators.base import CountClassifier, Derived, n_leaf_cells, prior_precision
+from countwise.estimators.base import CountClassifier, Derived, prior_precision
 from countwise.estimators.door import seed_of, wants_tuning
 from countwise.estimators.learn import Plan, learn, tune_honestly
 from countwise.infer.interval import Spread
@@ -122,7 +122,7 @@ class NetworkClassifier(CountClassifier):
     def n_parameters_(self) -> int:
         """Probabilities that the model holds: of each class, and of each value in each context that occurred."""
         check_is_fitted(self, "codec_")
-        return n_leaf_cells(self.trees_) + len(self.classes_)
+        return sum(tree.n_leaf_cells for tree in self.trees_) + len(self.classes_)
 
     @property
     def _parameters(self) -> Parameters:

@@ -49,7 +49,7 @@ from countwise.estimators.tree import ProbabilityTreeClassifier
 from countwise.estimators.tree_file import trees_in, trees_out
 from countwise.estimators.trees import TreeClassifier
 from countwise.estimators.tuned import TunedKDBClassifier
-from countwise.infer.ensemble import Member
+from countwise.infer.members import NetworkMember
 from countwise.infer.network import Parameters
 from countwise.infer.tuning import Tuning
 from countwise.model_file import read_model_file, write_model_file
@@ -101,6 +101,7 @@ def save_model(model: CountClassifier, path: str | os.PathLike[str]) -> None:
     if isinstance(model, EnsembleClassifier):
         header["members"] = []
         for m, member in enumerate(model.members_):
+            assert isinstance(member, NetworkMember)
             facts, own = _member_out(member, model.codec_, f"member{m}.")
             if keep:
                 more, smoothed = parameters_out(model._parameters[m], f"member{m}.")
@@ -138,7 +139,7 @@ def _cuts(codec: Codec, like: Codec | None = None) -> dict[str, AnyArray]:
     }
 
 
-def _member_out(member: Member, fine: Codec, prefix: str) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+def _member_out(member: NetworkMember, fine: Codec, prefix: str) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     pairs = zip(member.codec.columns, fine.columns, strict=True)
     columns = [[i, column_out(own)] for i, (own, other) in enumerate(pairs) if not same_column(own, other)]
     facts, arrays = network_out(member.structure, member.trees, member.tuning, prefix)
@@ -212,7 +213,7 @@ def _tunings(model: CountClassifier) -> list[Tuning | None]:
 
 def _member(
     model: EnsembleClassifier, entry: dict[str, Any], arrays: dict[str, AnyArray], prefix: str
-) -> tuple[Member, Parameters | None]:
+) -> tuple[NetworkMember, Parameters | None]:
     columns = list(model.codec_.columns)
     for i, column in entry["columns"]:
         require(isinstance(i, int) and 0 <= i < len(columns), "a member has a column that is not there")
@@ -223,10 +224,10 @@ def _member(
     group, weight = int(entry["group"]), float(entry["weight"])
     require(isfinite(weight) and weight >= 0.0, "the weight of a member is not a number >= 0")
     kept = parameters_in(entry, trees, tuning, n_classes, model.smoother_, arrays, prefix)
-    return Member(codec, structure, trees, tuning, group, weight), kept
+    return NetworkMember(codec, trees, structure, tuning=tuning, group=group, weight=weight), kept
 
 
-def _with_shared_trees(members: list[Member], fine: Codec) -> list[Member]:
+def _with_shared_trees(members: list[NetworkMember], fine: Codec) -> list[NetworkMember]:
     """Members that read the table alike have one tree for each family, as when they were counted: it is smoothed once.
 
     A file that holds other counts for a family in another member is not of our making, and keeps them.
@@ -243,7 +244,7 @@ def _with_shared_trees(members: list[Member], fine: Codec) -> list[Member]:
     ]
 
 
-def _check_members(members: list[Member], fine: Codec) -> None:
+def _check_members(members: list[NetworkMember], fine: Codec) -> None:
     """Codes of the fine codec must have a place in the codec of every member."""
     require(sum(member.weight for member in members) > 0.0, "no member has a weight")
     require(joined_codec([fine, *(member.codec for member in members)]).same_as(fine), "a member's cuts are its own")

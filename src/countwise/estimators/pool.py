@@ -24,7 +24,7 @@ from countwise.estimators.door import check_tunable, check_whole
 from countwise.estimators.ensemble import EnsembleClassifier, LearnedEnsemble
 from countwise.estimators.learn import Plan
 from countwise.estimators.members import CountBudget, Table, learn_apart, read_table
-from countwise.infer.ensemble import Member
+from countwise.infer.members import NetworkMember
 from countwise.infer.network import Parameters, log_prior
 from countwise.infer.pool import FittedNetwork, most_rows, tune_part
 from countwise.infer.tuning import Tuning
@@ -146,7 +146,7 @@ class PoolClassifier(EnsembleClassifier):
         networks = _fit_networks([trees for trees, _ in counted], table.codecs, smoother, plan.threads)
         tunings = self._tune(networks, class_counts, rows, views, inside, plan)
         members = [
-            Member(codec, structure, network.trees, tuning, group=recipe.part)
+            NetworkMember(codec, network.trees, structure, tuning=tuning, group=recipe.part)
             for codec, structure, network, tuning, recipe in zip(
                 table.codecs, structures, networks, tunings, recipes, strict=True
             )

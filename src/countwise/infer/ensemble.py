@@ -1,4 +1,4 @@
-"""Several networks as one classifier.
+"""Several models as one classifier.
 
 Members of one *group* are averaged as scores, groups as probabilities, with weights v that sum to 1:
 
@@ -25,11 +25,9 @@ from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import FloatArray
 from countwise.infer.chunks import in_chunks
-from countwise.infer.network import Network, Parameters, log_softmax, softmax
+from countwise.infer.members import Member, Scorer
+from countwise.infer.network import Parameters, log_softmax, softmax
 from countwise.infer.path import path_integrals, spread_remainder
-from countwise.infer.tuning import Tuning
-from countwise.structure import Structure
-from countwise.tree.context import ContextTree
 
 Combine = Literal["score", "joint"]
 LogWeight = Callable[[CodedBatch], FloatArray]  # rows in fine codes -> rows x members; -inf leaves a member out
@@ -39,28 +37,13 @@ LEAST_ROWS = 16  # of a chunk: fewer would cost more in calls than in work
 
 
 @dataclass(frozen=True, eq=False)
-class Member:
-    """One network of an ensemble: how it reads a table, its counts, and its say.
-
-    ``codec`` has the columns and classes of the ensemble's, with cut points that are among those of the ensemble's.
-    """
-
-    codec: Codec
-    structure: Structure
-    trees: list[ContextTree]
-    tuning: Tuning | None = None
-    group: int = 0
-    weight: float = 1.0
-
-
-@dataclass(frozen=True, eq=False)
 class Part:
     """A compiled member: its position among the members, and its share in its group."""
 
     position: int
     share: float
     coarsening: Coarsening
-    network: Network
+    scorer: Scorer
 
 
 class Ensemble:
@@ -93,14 +76,14 @@ class Ensemble:
                         m,
                         members[m].weight / weight,
                         coarsening(codec, members[m].codec),
-                        Network(members[m].trees, parameters[m], members[m].codec.arity, threads),
+                        members[m].compiled(parameters[m], threads),
                     )
                     for m in positions
                 ]
             )
         self.group_log_weight = np.log(weights)
         self.start = np.array(
-            [sum(part.share * part.network.intercept for part in group) for group in self.groups]
+            [sum(part.share * part.scorer.intercept for part in group) for group in self.groups]
         )  # groups x classes: the scores of no evidence
         self.intercept = self.mixed(self.start[:, None, :], self.group_log_weight[None, :])[0]
 
@@ -138,7 +121,7 @@ class Ensemble:
 
     def group_scores(self, group: list[Part], batch: CodedBatch) -> FloatArray:
         """The mean scores of a group, rows x classes."""
-        return sum_of(part.share * part.network.scores(part.coarsening.recode(batch)) for part in group)
+        return sum_of(part.share * part.scorer.scores(part.coarsening.recode(batch)) for part in group)
 
     def log_part(self, scores: FloatArray, log_weight: FloatArray) -> FloatArray:
         """A group's part of the mixture; the softmax of the log of the sum of exp of all parts is P(y | x)."""
@@ -176,7 +159,7 @@ class Ensemble:
         return spread_remainder(out, goal - out.sum(axis=1))
 
     def _group_contributions(self, group: list[Part], batch: CodedBatch) -> FloatArray:
-        return sum_of(part.share * part.network.contributions(part.coarsening.recode(batch)) for part in group)
+        return sum_of(part.share * part.scorer.contributions(part.coarsening.recode(batch)) for part in group)
 
 
 def sum_of(arrays: Iterator[FloatArray]) -> FloatArray:

@@ -14,8 +14,9 @@ import numpy as np
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import FloatArray
 from countwise.infer.chunks import in_chunks
-from countwise.infer.ensemble import LEAST_ROWS, Ensemble, Member, sum_of
-from countwise.infer.interval import CHUNK_VALUES, Spread, around, limits_around
+from countwise.infer.ensemble import LEAST_ROWS, Ensemble, sum_of
+from countwise.infer.interval import CHUNK_VALUES, around, limits_around
+from countwise.infer.members import Member
 from countwise.infer.network import Parameters, softmax
 
 
@@ -32,8 +33,8 @@ class EnsembleSpread:
     ) -> None:
         self.ensemble = ensemble
         self.spreads = {
-            part.position: Spread(
-                part.network, members[part.position].trees, parameters[part.position], prior_precision, threads
+            part.position: members[part.position].spread(
+                part.scorer, parameters[part.position], prior_precision, threads
             )
             for group in ensemble.groups
             for part in group

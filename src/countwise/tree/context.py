@@ -47,6 +47,16 @@ class ContextTree(NarrowPickles):
         """Memory of the arrays."""
         return self.branch.nbytes + self.counts.nbytes
 
+    @property
+    def n_leaf_cells(self) -> int:
+        """Values in all contexts of the last level that occurred: the probabilities that the tree holds."""
+        cells = self.counts.level_cells(self.counts.n_levels - 1)
+        return cells.stop - cells.start
+
+    def plus(self, other: ContextTree) -> ContextTree:
+        """The counts of both, which are of the same family."""
+        return merge_trees(self, other)
+
 
 def _context_tree(family: Family, arity: int, splits: tuple[int, ...], arrays: tuple[Any, ...]) -> ContextTree:
     parent, branch, level_ptr, cell_ptr, cell_value, cell_count = arrays

@@ -184,6 +184,10 @@ class SplitTree:
         """Memory of the arrays."""
         return self.counts.nbytes + self.splits.nbytes
 
+    def plus(self, other: SplitTree) -> SplitTree:
+        """The counts of both, which have the same splits."""
+        return added(self, other.counts)
+
 
 def number_values(codec: Codec) -> list[int]:
     """For each column the bins of a number, 0 for a category; the code of that number is a missing value's."""
