@@ -298,6 +298,16 @@ def class_parents(
     n_later: int,
     least_score: float,
 ) -> list[list[int]]: ...
+def left_out_log_proba(
+    tree: CountArrays,
+    counts: FloatArray,
+    strength: FloatArray,
+    root_concentration: float,
+    factor: float,
+    rows: tuple[IntArray, CodeArray | None, FloatArray],
+    n_threads: int,
+    out: FloatArray,
+) -> None: ...
 def fit_temperature(
     target: CodeArray,
     weights: FloatArray,

@@ -2,6 +2,7 @@
 #include "bindings.hpp"
 #include "path_loss.hpp"
 #include "softmax_fit.hpp"
+#include "tree_evidence.hpp"
 
 namespace countwise {
 
@@ -82,6 +83,28 @@ void bind_tuning(nb::module_& m) {
           },
           "strength"_a, "group"_a, "n_groups"_a, "n_threads"_a, "out"_a.noconvert())
       .def_prop_ro("log_prior", [](const PathLoss& self) { return to_numpy(std::vector<double>(self.log_prior())); });
+  m.def(
+      "left_out_log_proba",
+      [](const nb::tuple& tree, In<double> counts, In<double> strength, double root_concentration, double factor,
+         const nb::tuple& rows, int n_threads, Array<double> out) {
+        const CountTreeArrays arrays = count_tree_arrays(tree);
+        arrays.expect_cells(counts.shape(0));
+        arrays.expect_nodes(strength.shape(0));
+        const auto node = nb::cast<In<int32_t>>(rows[0]);
+        const auto target = nb::cast<AnyColumn>(rows[1]);
+        const auto left = nb::cast<In<double>>(rows[2]);
+        const size_t n_rows = node.shape(0);
+        expect_size(target.shape(0), n_rows, "one class per row is needed");
+        expect_size(left.shape(0), n_rows, "what leaves is one number per row");
+        expect_size(out.shape(0), n_rows * arrays.arity, "the result is rows x classes");
+        const CountTreeView view = arrays.view();
+        const LeavingRows leaving{node.data(), column_of(target, 0), left.data(), n_rows};
+        nb::gil_scoped_release release;
+        left_out_log_proba({view, counts.data(), {strength.data(), nullptr}, root_concentration}, factor, leaving,
+                           n_threads, out.data());
+      },
+      "tree"_a, "counts"_a, "strength"_a, "root_concentration"_a, "factor"_a, "rows"_a, "n_threads"_a,
+      "out"_a.noconvert());
   m.def(
       "fit_temperature",
       [](In<uint32_t> target, In<double> weights, In<double> offset, In<double> evidence, const nb::tuple& priors,

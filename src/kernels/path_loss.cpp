@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gamma_terms.hpp"
+#include "left_out.hpp"
 #include "vector_math.hpp"
 
 namespace countwise {
@@ -18,16 +18,6 @@ CW_CLONES void logs(const double* p, size_t size, double* out) {
 constexpr int64_t kNowhere = -1;
 constexpr double kSilent = -1;      // in place of a probability
 constexpr double kRounding = 1e-9;  // of a count
-
-// Tables of n customers at concentration c, as the fit expects them: of one or less, all of it.
-double tables(double c, double n) { return n > 1 ? c * rising(c, n).d1 : n; }
-
-// What the context above loses when `left` of a cell's n goes, the cell's concentration being c. Of one row that is its
-// chance of a table of its own; weights above 1 are taken for as many rows by the fit.
-double lost_above(double c, double n, double left) {
-  if (left <= 1) return n > 1 ? left * c / (c + n - 1) : left;
-  return tables(c, n) - tables(c, std::max(0.0, n - left));
-}
 
 // Looks for a row in a context tree, one class after the other.
 class Walker {

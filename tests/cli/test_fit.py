@@ -26,7 +26,8 @@ def test_log_on_stderr_and_nothing_on_stdout(run):
     assert result.stdout == ""
     assert "3 attributes, 2 classes" in result.stderr
     assert "saved   m.cw" in result.stderr
-    steps = ["reading columns", "sampling rows", "searching parents", "counting contexts", "smoothing", "tuning parts"]
+    steps = ["reading columns", "sampling rows", "searching parents", "growing trees", "counting contexts"]
+    steps += ["smoothing", "tuning parts"]
     shown = [line.partition(" [")[0] for line in result.stderr.splitlines() if " [" in line]
     assert shown == [*steps, "saving arrays"]
 
@@ -52,7 +53,7 @@ def test_the_pool_is_the_default_and_takes_parameters(run, folder):
     options = ["--param", "n_members=2", "--param", "n_parts=2", "--param", "k=1", "--jobs", "2", "--seed", "5"]
     result = run(*FIT, *options)
     assert result.exit_code == 0, result.stderr
-    assert "PoolClassifier: 4 members" in result.stderr
+    assert "PoolClassifier: 4 networks and 16 trees" in result.stderr
     params = countwise.load(folder / "m.cw").get_params()
     assert [params[key] for key in ("n_members", "n_parts", "k", "n_jobs", "random_state")] == [2, 2, 1, 2, 5]
 

@@ -128,6 +128,23 @@ def test_ensembles(run, bag, table):
     assert "each member has its own; here are those of the first" in text
 
 
+def test_networks_and_trees_of_a_pool(run, folder):
+    options = ["--param", "n_members=2", "--param", "n_parts=2", "--param", "n_trees=3"]
+    assert run("fit", "train.parquet", "--target", "label", *options, "--out", "p.cw").exit_code == 0
+    forests = countwise.load(folder / "p.cw").members_[4:]
+    assert [len(forest.trees) for forest in forests] == [3, 3]
+    facts = json.loads(run("inspect", "p.cw", "--json").stdout)
+    assert (facts["n_members"], facts["n_trees"]) == (4, 6)
+    splitting = [sum(i in tree.splits.column for forest in forests for tree in forest.trees) for i in range(3)]
+    assert [attribute["trees"] for attribute in facts["attributes"]] == splitting
+    text = run("inspect", "p.cw").stdout
+    assert "4 networks and 6 trees, 3 of 3 attributes used" in text
+    header = next(line for line in text.splitlines() if line.startswith("networks"))
+    assert header.split() == ["networks", "trees", "attribute", "kind", "most", "values", "most", "parents"]
+    table = json.loads(run("inspect", "p.cw", "--attribute", "size", "--json").stdout)["table"]
+    assert sum(sum(row["counts"]) for row in table) == sum(facts["class_counts"])
+
+
 def test_cuts_of_times_are_times(run, table):
     days = pa.array([f"2024-01-{1 + i % 28:02}" for i in range(len(table))]).cast(pa.timestamp("us"))
     pa.parquet.write_table(table.drop_columns(["row"]).append_column("day", days), "days.parquet")

@@ -1,11 +1,13 @@
 """Samples of rows: by what rows hold, and by nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from countwise.data import frequent
 from countwise.data.parts import row_hash
-from countwise.data.sample import batch_hash, sample_rows
+from countwise.data.sample import batch_hash, drawn_rows, draws, sample_rows
 from oracle.tables import Table, random_table, weight_by_row
 
 
@@ -118,3 +120,25 @@ def test_wide_and_narrow_codes_are_the_same_rows():
     table = random_table(4, 100, [3, 4])
     narrow, wide = (sample_rows(table.data(dtype=dtype), 30, 0) for dtype in (np.uint8, np.uint32))
     assert weight_by_row(narrow) == weight_by_row(wide)
+
+
+def test_drawn_rows_are_as_many_as_there_are_whatever_weights_mean():
+    """Of weights a row is drawn in proportion; that each counts 1,000 times, or a thousandth, changes nothing."""
+    table = random_table(5, 400, [4, 5])
+    times = np.random.default_rng(0).integers(1, 6, 400)
+    rows = sample_rows(replace(table, weights=times * 1.0).data(), 1000, 0)
+    expected = draws(rows, np.random.default_rng(3))
+    assert expected.sum() == times.sum()
+    for unit in (0.001, 1000.0):
+        scaled = sample_rows(replace(table, weights=times * unit).data(), 1000, 0)
+        if unit < 1:  # not whole: they weigh rows
+            assert draws(scaled, np.random.default_rng(3)).sum() == 400
+        else:
+            np.testing.assert_array_equal(draws(scaled, np.random.default_rng(3)), expected)
+    drawn = drawn_rows(rows, np.random.default_rng(3))
+    assert drawn.n_rows == np.count_nonzero(expected)
+    assert drawn.one_row is None
+    np.testing.assert_array_equal(drawn.weights, expected[expected > 0])
+    shares = np.mean([draws(rows, np.random.default_rng(s)) for s in range(300)], axis=0) / rows.weights
+    assert shares.mean() == pytest.approx(1.0, abs=0.02)
+    assert shares.std() < 0.2

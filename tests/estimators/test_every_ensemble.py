@@ -51,8 +51,7 @@ def assert_same(a, b, X=NEW):
     assert a.codec_.same_as(b.codec_)
     assert np.array_equal(a.class_counts_, b.class_counts_)
     for one, two in zip(a.members_, b.members_, strict=True):
-        assert one.structure == two.structure
-        assert one.weight == two.weight
+        assert one.same_shape(two)
         for s, t in zip(one.trees, two.trees, strict=True):
             assert np.array_equal(s.counts.cell_count, t.counts.cell_count)
     assert np.array_equal(a.predict_proba(X), b.predict_proba(X))

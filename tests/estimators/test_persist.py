@@ -307,6 +307,42 @@ def test_other_crafted_arrays_are_refused(altered):
             altered(change)
 
 
+def test_crafted_forests_of_pools_are_refused(tmp_path):
+    model = cw.PoolClassifier(n_members=1, n_parts=2, k=1, n_trees=2).fit(X, Y)
+    model.save(tmp_path / "pool.cw")
+    pool = read_model_file(tmp_path / "pool.cw")
+    forest = "member2."
+    assert len(pool[0]["members"][2]["trees"]) == 2
+
+    def array(name, value, position=-1):
+        def change(header, arrays):
+            arrays[forest + name][position] = value
+
+        return change
+
+    def fewer_weights(header, arrays):
+        arrays[f"{forest}tuning.weight"] = np.ones(1)
+
+    def no_tree(header, arrays):
+        header["members"][2]["trees"] = []
+
+    changes = [
+        *(array(f"tree1.{name}", 2**31 - 1) for name in ("parent", "branch", "column", "threshold", "cell_value")),
+        *(array(f"tree0.{name}", -7, 0) for name in ("parent", "column", "threshold", "cell_value", "cell_ptr")),
+        array("tree1.cell_count", np.nan),
+        array("tuning.weight", np.inf),
+        array("tuning.temperature", -1.0),
+        fewer_weights,
+        no_tree,
+        put("model", value="AnDEClassifier"),
+        put("params", value={}),
+    ]
+    assert np.isfinite(load_altered(pool, changes.pop(), tmp_path / "bad.cw").predict_proba(NEW)).all()
+    for change in changes:
+        with pytest.raises(ModelFileError, match="not a usable model"):
+            load_altered(pool, change, tmp_path / "bad.cw")
+
+
 def test_weights_of_terms_are_kept_and_checked(altered):
     def tuning(weight, smoother="HDP"):
         def change(header, arrays):
@@ -362,4 +398,4 @@ def test_files_of_older_versions_keep_loading(path):
 
 def test_there_are_golden_files():
     assert len(list(GOLDEN.glob("v1-*.cw"))) == 8
-    assert len(list(GOLDEN.glob("v2-*.cw"))) == 9
+    assert len(list(GOLDEN.glob("v2-*.cw"))) == 10

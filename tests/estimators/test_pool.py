@@ -14,7 +14,7 @@ from countwise.datasets import load
 from countwise.errors import DataError, MemoryLimitError
 from countwise.estimators import pool
 from countwise.evaluate import log_loss
-from oracle.pools import each_model, numbers, words
+from oracle.pools import each_model, forests_of, networks_of, numbers, words
 
 # The same rows, the same model
 
@@ -108,14 +108,16 @@ def test_partial_fit_adds_counts_and_keeps_the_rest(make):
     X, y = words()
     model = make().fit(X, y)
     before = model.predict_proba(X)
-    members = getattr(model, "members_", [model])
-    structures = [getattr(m, "structure", None) or m.structure_ for m in members]
+    structures = [structure for structure, _ in networks_of(model)]
+    splits = [tree.splits for forest in forests_of(model) for tree in forest.trees]
+    known = [tree.counts.total[0] for forest in forests_of(model) for tree in forest.trees]
     model.partial_fit(X[:150], y[:150]).partial_fit(X[150:], y[150:])
     np.testing.assert_array_equal(model.class_counts_, 2 * make().fit(X, y).class_counts_)
-    members = getattr(model, "members_", [model])
-    assert [getattr(m, "structure", None) or m.structure_ for m in members] == structures
-    for member in members:
-        assert all(tree.counts.total[0] == 800 for tree in getattr(member, "trees", None) or member.trees_)
+    assert [structure for structure, _ in networks_of(model)] == structures
+    assert all(tree.counts.total[0] == 800 for _, trees in networks_of(model) for tree in trees)
+    grown = [tree for forest in forests_of(model) for tree in forest.trees]
+    assert all(tree.splits.same_as(before) for tree, before in zip(grown, splits, strict=True))
+    assert [tree.counts.total[0] for tree in grown] == [2 * n for n in known]
     assert not np.array_equal(model.predict_proba(X), before)
 
 
@@ -184,8 +186,7 @@ def test_all_rows_equal_but_the_class(make):
 def test_numbers_of_parents(make, k):
     X, y = words()
     model = make(k=k).fit(X, y)
-    for member in getattr(model, "members_", [model]):
-        structure = getattr(member, "structure", None) or member.structure_
+    for structure, _ in networks_of(model):
         assert max(len(parents) for parents in structure.parents) <= min(k, 4)
     assert_sound(model, X)
 
@@ -228,11 +229,15 @@ def test_members_are_as_the_recipe_says():
     assert [recipe.discriminative for recipe in recipes] == 4 * [False, True, True]
     assert [recipe.informative_first for recipe in recipes] == 4 * [True, False, True]
     assert [recipe.class_bins for recipe in recipes] == 4 * [False, True, True]
-    six = cw.PoolClassifier()._recipes(0)[:6]
+    six = cw.PoolClassifier(n_members=6)._recipes(0)[:6]
     assert [recipe.class_bins for recipe in six] == [False, True, True, False, False, True]
-    assert [member.group for member in model.members_] == [p for p in range(4) for _ in range(3)]
-    assert len({tuple(member.codec.arity) for member in model.members_}) > 4  # bins of their own
-    assert len({member.structure.order for member in model.members_}) > 4
+    networks, forests = model.members_[:12], forests_of(model)
+    assert [member.group for member in networks] == [p for p in range(4) for _ in range(3)]
+    assert [member.group for member in forests] == [0, 1, 2, 3]
+    assert [len(member.trees) for member in forests] == 4 * [8]
+    assert [member.weight for member in forests] == 4 * [1.0]  # a quarter of four
+    assert len({tuple(member.codec.arity) for member in networks}) > 4  # bins of their own
+    assert len({member.structure.order for member in networks}) > 4
     fine = model.codec_
     for member in model.members_:
         for whole, own in zip(fine.columns, member.codec.columns, strict=True):
@@ -243,13 +248,13 @@ def test_bins_that_tell_classes_apart_find_a_threshold(monkeypatch):
     """x > 0.7 decides: members with such bins cut there, and the pool is far surer beside it than without them."""
     x = np.random.default_rng(0).normal(size=(2000, 1))
     new = np.concatenate([np.linspace(0.5, 0.69, 50), np.linspace(0.71, 0.9, 50)])[:, None]
-    model = cw.PoolClassifier().fit(x, x[:, 0] > 0.7)
-    chosen = [m for m, recipe in zip(model.members_, model._recipes(0), strict=True) if recipe.class_bins]
-    assert len(chosen) == 9
+    model = cw.PoolClassifier(n_trees=0).fit(x, x[:, 0] > 0.7)
+    chosen = [m for m, recipe in zip(model.members_, model._recipes(0), strict=False) if recipe.class_bins]
+    assert len(chosen) == 6
     assert all(np.abs(member.codec.columns[0].cuts - 0.7).min() < 0.02 for member in chosen)
     recipes = [replace(recipe, class_bins=False) for recipe in model._recipes(0)]
     monkeypatch.setattr(cw.PoolClassifier, "_recipes", lambda self, seed: recipes)
-    without = cw.PoolClassifier().fit(x, x[:, 0] > 0.7)
+    without = cw.PoolClassifier(n_trees=0).fit(x, x[:, 0] > 0.7)
     losses = [log_loss(new[:, 0] > 0.7, m.predict_proba(new), m.classes_) for m in (model, without)]
     assert losses[0] < 0.1 * losses[1]
 
@@ -260,7 +265,9 @@ def test_a_sample_is_enough(monkeypatch):
     monkeypatch.setattr(pool, "SEARCH_ROWS", 300)
     monkeypatch.setattr(pool, "TUNE_ROWS", 50)
     some = cw.PoolClassifier(n_members=2).fit(X, y)
-    assert all(tree.counts.total[0] == 900 for member in some.members_ for tree in member.trees)
+    assert all(tree.counts.total[0] == 900 for _, trees in networks_of(some) for tree in trees)
+    for forest in forests_of(some):  # a gap where the rows that grew a tree had none comes to no leaf
+        assert all(850 < tree.counts.total[0] <= 900 for tree in forest.trees)
     assert not np.array_equal(some.predict_proba(X), whole.predict_proba(X))
     X_new, y_new = numbers(2000, seed=3)
     losses = [log_loss(y_new, model.predict_proba(X_new), model.classes_) for model in (whole, some)]
@@ -285,6 +292,7 @@ def test_a_sample_is_enough(monkeypatch):
         ({"n_parts": 1}, "n_parts"),
         ({"k": -1}, "k must be"),
         ({"k": 1.5}, "k must be"),
+        ({"n_trees": -1}, "n_trees must be"),
     ],
 )
 def test_wrong_parameters_of_a_pool(wrong, message):
@@ -317,8 +325,8 @@ def test_counts_that_do_not_fit_are_refused_before_they_are_smoothed(monkeypatch
     def fail(*args):
         pytest.fail("smoothed in vain")
 
-    monkeypatch.setattr(pool, "_fit_networks", fail)
-    with pytest.raises(MemoryLimitError, match="the counts of 18 members take"):
+    monkeypatch.setattr(pool, "_fit_all", fail)
+    with pytest.raises(MemoryLimitError, match="the counts of 15 members take"):
         cw.PoolClassifier(max_memory=n_bytes // 2).fit(X, y)
 
 
@@ -327,6 +335,6 @@ def test_cut_points_of_few_values_can_be_saved(tmp_path):
     rng = np.random.default_rng(0)
     X = np.column_stack([np.where(np.arange(200) == 7, 1e4, rng.integers(2, size=200)), rng.normal(size=200)])
     y = (X[:, 1] > 0).astype(int)
-    model = cw.PoolClassifier(3, 2, 2, discretiser="equal-width").fit(X, y)
+    model = cw.PoolClassifier(n_members=3, n_parts=2, k=2, discretiser="equal-width").fit(X, y)
     model.save(tmp_path / "pool.cw")
     np.testing.assert_array_equal(cw.load(tmp_path / "pool.cw").predict_proba(X), model.predict_proba(X))

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import countwise as cw
-from countwise.estimators import pool
-from oracle.pools import each_model, words
+from countwise.estimators import pool, pool_trees
+from oracle.pools import each_model, forests_of, networks_of, words
 
 
 def rows_of(batch):
@@ -20,13 +20,17 @@ def rows_of(batch):
 
 @pytest.fixture
 def watched(monkeypatch):
-    """Which rows search and which tune, by part."""
-    searched, judged = [], []
-    search, tune_part = cw.PoolClassifier._search, pool.tune_part
+    """Which rows search and grow trees, and which tune, by part."""
+    searched, grown, judged = [], [], []
+    search, tune_part, drawn_rows = cw.PoolClassifier._search, pool.tune_part, pool_trees.drawn_rows
 
     def watch_search(self, rows, recipe):
         searched.append((recipe.part, rows_of(rows.batch)))
         return search(self, rows, recipe)
+
+    def watch_growth(rows, rng):
+        grown.append(rows_of(rows))
+        return drawn_rows(rows, rng)
 
     def watch_tune(networks, class_counts, rows, n_columns, threads):
         judged.append([rows_of(batch) for batch in rows])
@@ -34,15 +38,16 @@ def watched(monkeypatch):
 
     monkeypatch.setattr(cw.PoolClassifier, "_search", watch_search)
     monkeypatch.setattr(pool, "tune_part", watch_tune)
-    return searched, judged
+    monkeypatch.setattr(pool_trees, "drawn_rows", watch_growth)
+    return searched, grown, judged
 
 
 def test_rows_that_tune_a_part_did_not_choose_its_structures(watched):
     X, y = words()
     model = cw.PoolClassifier(n_members=3, n_parts=3).fit(X, y)
-    searched, judged = watched
+    searched, grown, judged = watched
     assert len(searched) == 9
-    assert [len(own) for own in judged] == [3, 3, 3]
+    assert [len(own) for own in judged] == [4, 4, 4]  # in the codes of three networks, and of the trees
     everything = sum((own[0] for own in judged), Counter())  # each row tunes one part
     assert sorted(everything.values()) == sorted(pd.concat([X, pd.Series(y)], axis=1).value_counts(dropna=False))
     for part, rows in searched:
@@ -50,11 +55,16 @@ def test_rows_that_tune_a_part_did_not_choose_its_structures(watched):
             assert rows + own == everything
             copies = {row[:-1] for row in rows} & {row[:-1] for row in own}  # of whatever class: only of frequent rows
             assert all(sum(n for row, n in everything.items() if row[:-1] == x) > 0.05 * 400 / 3 for x in copies)
-    for member in model.members_:  # and is counted in all
-        assert all(tree.counts.total[0] == 400 for tree in member.trees)
+    assert len(grown) == 3 * 8
+    for t, rows in enumerate(grown):
+        assert rows + judged[t // 8][-1] == everything
+    for _, trees in networks_of(model):  # and is counted in all
+        assert all(tree.counts.total[0] == 400 for tree in trees)
+    for forest in forests_of(model):  # but where no branch leads on
+        assert all(300 < tree.counts.total[0] <= 400 for tree in forest.trees)
 
 
-def test_structures_and_bins_of_a_part_do_not_see_its_labels(monkeypatch):
+def test_structures_bins_and_trees_of_a_part_do_not_see_its_labels(monkeypatch):
     """Parts are dealt by a hash with the class in it: here by a column, so that other labels leave them as they are."""
     X, y = words(600)
     X["number"] = np.random.default_rng(3).normal(size=600) + (y == "yes")
@@ -66,11 +76,15 @@ def test_structures_and_bins_of_a_part_do_not_see_its_labels(monkeypatch):
     assert (permuted != y).sum() > 80
     before, after = (cw.PoolClassifier(n_members=4).fit(X, labels) for labels in (y, permuted))
     changed, cut_anew = {0: 0, 1: 0, 2: 0}, {0: 0, 1: 0, 2: 0}
-    for a, b, recipe in zip(before.members_, after.members_, before._recipes(0), strict=True):
+    for a, b, recipe in zip(before.members_, after.members_, before._recipes(0), strict=False):
         changed[a.group] += a.structure != b.structure
         cut_anew[a.group] += not a.codec.same_as(b.codec)
         assert recipe.class_bins or a.codec.same_as(b.codec)  # quantiles do not look at any labels
-    for found in changed, cut_anew:
+    grown_anew = [
+        sum(not s.splits.same_as(t.splits) for s, t in zip(a.trees, b.trees, strict=True))
+        for a, b in zip(forests_of(before), forests_of(after), strict=True)
+    ]
+    for found in changed, cut_anew, grown_anew:
         assert found[1] == 0
         assert found[0] > 0
         assert found[2] > 0

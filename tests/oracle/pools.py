@@ -1,16 +1,30 @@
-"""Quick pools and tuned networks, and tables for them: words that hang together, numbers with gaps."""
+"""Quick pools and tuned networks, what is in them, and tables for them: words that hang together, numbers with gaps."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import countwise as cw
+from countwise.infer.members import ForestMember, NetworkMember
 
 MODELS = {
     "Pool": lambda **p: cw.PoolClassifier(**{"n_members": 3, "k": 3, **p}),
     "Tuned": lambda **p: cw.TunedKDBClassifier(**{"k": 3, **p}),
 }
 each_model = pytest.mark.parametrize("make", list(MODELS.values()), ids=list(MODELS))
+
+
+def networks_of(model):
+    """The networks of a pool, or a network itself, as pairs of structure and trees."""
+    members = getattr(model, "members_", None)
+    if members is None:
+        return [(model.structure_, model.trees_)]
+    return [(member.structure, member.trees) for member in members if isinstance(member, NetworkMember)]
+
+
+def forests_of(model):
+    """The forests of a pool, part by part."""
+    return [member for member in getattr(model, "members_", []) if isinstance(member, ForestMember)]
 
 
 def words(n_rows=400, seed=0):

@@ -8,24 +8,31 @@ import numpy as np
 def describe(model: Any) -> dict[str, Any]:
     """Kind, parameters, classes, attributes and their places in the network; public attributes only.
 
-    An attribute of an ensemble has in their stead the number of members that use it, its most parents, and the most
-    values (bins) that it has in one of them; its cuts are those of all members.
+    An attribute of an ensemble has in their stead the number of networks that use it, its most parents, and the most
+    values (bins) that it has in one of them, and the number of trees that split on it; its cuts are those of all.
     """
     if not hasattr(model, "members_") and not hasattr(model, "structure_"):
         return _shared(model) | _trees(model)
     is_ensemble = hasattr(model, "members_")
-    structures = [member.structure for member in model.members_] if is_ensemble else [model.structure_]
+    networks = _networks(model)
+    structures = [member.structure for member in networks] if is_ensemble else [model.structure_]
+    grown = [tree for member in getattr(model, "members_", []) if member not in networks for tree in member.trees]
     attributes = [
-        _column(column) | (_uses(i, model.members_) if is_ensemble else _place(i, model))
+        _column(column) | (_uses(i, networks, grown) if is_ensemble else _place(i, model))
         for i, column in enumerate(model.codec_.columns)
     ]
-    return _shared(model) | {
-        "n_used": len({i for structure in structures for i in structure.order}),
-        "n_members": len(structures),
-        "most_parents": max((len(parents) for structure in structures for parents in structure.parents), default=0),
-        "tuning": _tuning(getattr(model, "tuning_", None)),
-        "attributes": attributes,
-    }
+    of_trees = {"n_trees": len(grown)} if grown else {}
+    return (
+        _shared(model)
+        | of_trees
+        | {
+            "n_used": len({i for structure in structures for i in structure.order}.union(*map(_split_columns, grown))),
+            "n_members": len(structures),
+            "most_parents": max((len(parents) for structure in structures for parents in structure.parents), default=0),
+            "tuning": _tuning(getattr(model, "tuning_", None)),
+            "attributes": attributes,
+        }
+    )
 
 
 def _shared(model: Any) -> dict[str, Any]:
@@ -67,8 +74,17 @@ def _place(attribute: int, model: Any) -> dict[str, Any]:
     return facts | ({"weight": float(tuning.weight[attribute])} if weighed else {})
 
 
-def _uses(attribute: int, members: list[Any]) -> dict[str, Any]:
-    return {
+def _networks(model: Any) -> list[Any]:
+    return [member for member in getattr(model, "members_", []) if hasattr(member, "structure")]
+
+
+def _split_columns(tree: Any) -> set[int]:
+    return set(tree.splits.column.tolist()) - {-1}
+
+
+def _uses(attribute: int, members: list[Any], grown: list[Any]) -> dict[str, Any]:
+    of_trees = {"trees": sum(attribute in _split_columns(tree) for tree in grown)} if grown else {}
+    return of_trees | {
         "members": sum(attribute in member.structure.order for member in members),
         "most_values": max(int(member.codec.columns[attribute].arity) for member in members),
         "most_parents": max(len(member.structure.parents[attribute]) for member in members),
@@ -87,10 +103,10 @@ def value_counts(model: Any, attribute: int) -> list[dict[str, Any]]:
     """Rows (their weight) of each class with each of an attribute's values, the most frequent values first.
 
     They are the class level of the attribute's count tree; none for an attribute that is left out. Of an ensemble, it
-    is the tree of the first member that uses the attribute, whose bins they are.
+    is the tree of the first network that uses the attribute, whose bins they are.
     """
     codec, trees = model.codec_, getattr(model, "trees_", [])
-    for member in getattr(model, "members_", []):
+    for member in _networks(model):
         if attribute in member.structure.order:
             codec, trees = member.codec, member.trees
             break
@@ -119,6 +135,8 @@ def structure_line(facts: dict[str, Any]) -> str:
         return line if members == 1 else f"{members} trees, {line}"
     most = facts["most_parents"]
     line = f"{used}, at most {most} parent{'s' * (most != 1)} beside the class"
+    if "n_trees" in facts:
+        return f"{members} networks and {facts['n_trees']} trees, {line}"
     return line if members == 1 else f"{members} members, {line}"
 
 

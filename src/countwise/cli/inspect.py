@@ -62,6 +62,9 @@ def _attribute(model: Any, facts: dict[str, Any], name: str) -> dict[str, Any]:
     return found | edges | {"classes": facts["classes"], "table": value_counts(model, i)}
 
 
+MOST = ("most values", "most parents")
+
+
 def _show(facts: dict[str, Any], title: str) -> None:
     console = _console()
     lines = {
@@ -93,9 +96,11 @@ def _places(attributes: list[dict[str, Any]]) -> Table:
 
 
 def _uses(attributes: list[dict[str, Any]]) -> Table:
-    table = _table("members", "attribute", "kind", "most values", "most parents")
-    for a in sorted(attributes, key=lambda a: -a["members"]):
-        table.add_row(str(a["members"]), escape(a["name"]), a["kind"], str(a["most_values"]), str(a["most_parents"]))
+    grown = "trees" in attributes[0]
+    table = _table("networks" if grown else "members", *["trees"] * grown, "attribute", "kind", *MOST)
+    for a in sorted(attributes, key=lambda a: (-a["members"], -a.get("trees", 0))):
+        uses = str(a["members"]), *[str(a["trees"])] * grown
+        table.add_row(*uses, escape(a["name"]), a["kind"], str(a["most_values"]), str(a["most_parents"]))
     return table
 
 

@@ -12,7 +12,7 @@ from countwise.data.coded import CodedBatch, CodedData, joined
 from countwise.data.frequent import FrequentKeys
 from countwise.data.one_row import one_row_weights
 from countwise.data.parts import row_hash
-from countwise.dtypes import AnyArray
+from countwise.dtypes import AnyArray, OffsetArray
 from countwise.parallel import thread_map
 
 
@@ -121,6 +121,20 @@ def sample_apart(data: CodedData, limit: int, seeds: Sequence[int], threads: int
 
         thread_map(add, range(len(seeds)), threads)
     return [sampler.rows for sampler in samplers]
+
+
+def drawn_rows(rows: CodedBatch, rng: np.random.Generator) -> CodedBatch:
+    """As many rows as there are, drawn with replacement: the distinct ones, with how often they came as weights.
+
+    Weights of rows are chances, so that the unit of weights does not matter.
+    """
+    return replace(rows.weighted(draws(rows, rng).astype(np.float64)), one_row=None)
+
+
+def draws(rows: CodedBatch, rng: np.random.Generator) -> OffsetArray:
+    """How often each of some distinct rows is drawn."""
+    weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+    return rng.multinomial(max(1, round(float(rows.copies.sum()))), weights / weights.sum())
 
 
 def batch_hash(batch: CodedBatch, seed: int) -> AnyArray:

@@ -21,11 +21,12 @@ from countwise.estimators.door import seed_of
 from countwise.estimators.learn import Plan
 from countwise.infer.ensemble import Combine, Ensemble, LogWeight
 from countwise.infer.ensemble_limits import EnsembleSpread
-from countwise.infer.members import CountedTree, Member
+from countwise.infer.members import Member
 from countwise.infer.network import Parameters
 from countwise.parallel import n_threads, thread_map
 from countwise.smooth import Smoothed
 from countwise.tree.context import ContextTree, Family
+from countwise.tree.count_tree import CountedTree
 
 
 @dataclass(frozen=True, eq=False)

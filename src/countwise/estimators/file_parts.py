@@ -56,12 +56,18 @@ def network_out(
         own = f"{prefix}tree{i}."
         arrays |= {own + name: getattr(tree.counts, name) for name in TREE_ARRAYS}
         arrays[f"{own}branch"] = tree.branch
-    if tuning is not None:
-        arrays |= {f"{prefix}tuning.level_factor": tuning.level_factor, f"{prefix}tuning.bias": tuning.bias}
-        arrays[f"{prefix}tuning.temperature"] = np.array([tuning.temperature])
-        if tuning.weight is not None:
-            arrays[f"{prefix}tuning.weight"] = tuning.weight
+    arrays |= tuning_out(tuning, prefix)
     return {"structure": {"order": structure.order, "parents": structure.parents}}, arrays
+
+
+def tuning_out(tuning: Tuning | None, prefix: str) -> dict[str, AnyArray]:
+    """The arrays of a tuning."""
+    if tuning is None:
+        return {}
+    own = {"level_factor": tuning.level_factor, "bias": tuning.bias, "temperature": np.array([tuning.temperature])}
+    if tuning.weight is not None:
+        own["weight"] = tuning.weight
+    return {f"{prefix}tuning.{name}": array for name, array in own.items()}
 
 
 def parameters_out(parameters: Parameters, prefix: str = "") -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -89,7 +95,7 @@ def network_in(
     structure = _structure(entry["structure"], tuple(column.name for column in columns))
     arity = [*(column.arity for column in columns), n_classes]
     trees = [_tree(family, arity, f"{prefix}tree{i}.", arrays) for i, family in enumerate(structure.families)]
-    return structure, trees, _tuning(arrays, n_classes, len(columns), prefix)
+    return structure, trees, tuning_in(arrays, n_classes, len(columns), prefix)
 
 
 def parameters_in(
@@ -130,7 +136,8 @@ def smoothed_in(
     return Smoothed(cell_proba, absent, hierarchical, precision, base)
 
 
-def _tuning(arrays: dict[str, AnyArray], n_classes: int, n_columns: int, prefix: str) -> Tuning | None:
+def tuning_in(arrays: dict[str, AnyArray], n_classes: int, n_weights: int, prefix: str) -> Tuning | None:
+    """A tuning, or None; weights are by column, or by tree of a forest."""
     own = {
         name.removeprefix(f"{prefix}tuning."): a for name, a in arrays.items() if name.startswith(f"{prefix}tuning.")
     }
@@ -142,7 +149,7 @@ def _tuning(arrays: dict[str, AnyArray], n_classes: int, n_columns: int, prefix:
     require(bool((np.isfinite(numbers) & (numbers > 0)).all()), "the tuning is not sound")
     weight = own.get("weight")
     if weight is not None:
-        require(bool(np.isfinite(vector(weight, n_columns)).all()), "a weight is not a number")
+        require(bool(np.isfinite(vector(weight, n_weights)).all()), "a weight is not a number")
     return Tuning(level_factor, float(temperature), bias, weight)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from countwise.data.coded import CodedBatch
-from countwise.dtypes import AnyArray, IntArray, OffsetArray
+from countwise.data.sample import drawn_rows, draws
+from countwise.dtypes import AnyArray, IntArray
 from countwise.errors import DataError, MemoryLimitError
 from countwise.estimators.door import check_whole
 from countwise.estimators.trees import TreeClassifier, not_fitting
@@ -105,8 +106,7 @@ class ProbabilityForestClassifier(TreeClassifier):
 
         def one(rows: CodedBatch, t: int) -> SplitTree:
             if self.bootstrap:
-                times = self._bag(rows, growth.seed, t)
-                rows = replace(rows, weights=times.astype(np.float64)).select(np.flatnonzero(times))
+                rows = drawn_rows(rows, _chance(growth.seed, t))
             tree = grow(rows, growth.codec, rules, seeds[t])
             bar.advance()
             return tree
@@ -136,13 +136,6 @@ class ProbabilityForestClassifier(TreeClassifier):
             stacklevel=2,
         )
 
-    def _bag(self, rows: CodedBatch, seed: int, t: int) -> OffsetArray:
-        """How often each of the distinct rows is in the bag of a tree; real weights are chances."""
-        assert rows.weights is not None
-        rng = np.random.default_rng(np.random.SeedSequence((seed, t)))
-        total = float(rows.weights.sum())
-        return rng.multinomial(max(1, round(total)), rows.weights / total)
-
     def _judge(self, growth: Growth, trees: list[SplitTree], smoothed: list[Smoothed]) -> dict[str, Any]:
         if not self.oob_score:
             return {}
@@ -153,7 +146,7 @@ class ProbabilityForestClassifier(TreeClassifier):
         rows, place = batch.distinct_places()
         total, n_trees = np.zeros((rows.n_rows, compiled.n_classes)), np.zeros(rows.n_rows)
         for t in range(self.n_estimators):
-            out = np.flatnonzero(self._bag(rows, growth.seed, t) == 0)
+            out = np.flatnonzero(draws(rows, _chance(growth.seed, t)) == 0)
             total[out] += compiled.tree_proba(rows.select(out), t, growth.threads)
             n_trees[out] += 1
         proba = np.divide(total, n_trees[:, None], out=np.full_like(total, np.nan), where=n_trees[:, None] > 0)[place]
@@ -167,3 +160,8 @@ class ProbabilityForestClassifier(TreeClassifier):
     def apply(self, X: Any) -> IntArray:
         """The node of each row in each tree, rows x trees."""
         return self._apply(X)
+
+
+def _chance(seed: int, t: int) -> np.random.Generator:
+    """What draws the bag of a tree."""
+    return np.random.default_rng(np.random.SeedSequence((seed, t)))

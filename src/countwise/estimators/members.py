@@ -18,9 +18,10 @@ from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import MemoryLimitError, size_text
 from countwise.estimators.labels import check_classes
 from countwise.estimators.learn import Plan, coded_data
-from countwise.infer.members import CountedTree, NetworkMember
+from countwise.infer.members import NetworkMember
 from countwise.structure import Structure
 from countwise.tree.context import Family, count_trees
+from countwise.tree.count_tree import CountedTree
 
 Result = TypeVar("Result")
 
@@ -39,6 +40,11 @@ class Table:
     data: CodedData
     rank_error: float
     in_memory: bool
+
+    def with_more(self, codecs: Sequence[Codec]) -> Table:
+        """The same rows for members more, whose cut points are among those of ``codec``."""
+        views = [coarsening(self.codec, own) for own in codecs]
+        return replace(self, codecs=[*self.codecs, *codecs], views=[*self.views, *views])
 
 
 def read_table(source: Source, labels: AnyArray | None, plan: Plan, discretisers: Sequence[Discretiser]) -> Table:

@@ -34,6 +34,8 @@ from countwise.estimators.file_parts import (
     parameters_out,
     plain,
     require,
+    tuning_in,
+    tuning_out,
     vector,
 )
 from countwise.estimators.forest import ProbabilityForestClassifier
@@ -49,7 +51,7 @@ from countwise.estimators.tree import ProbabilityTreeClassifier
 from countwise.estimators.tree_file import trees_in, trees_out
 from countwise.estimators.trees import TreeClassifier
 from countwise.estimators.tuned import TunedKDBClassifier
-from countwise.infer.members import NetworkMember
+from countwise.infer.members import ForestMember, Member, NetworkMember
 from countwise.infer.network import Parameters
 from countwise.infer.tuning import Tuning
 from countwise.model_file import read_model_file, write_model_file
@@ -101,11 +103,7 @@ def save_model(model: CountClassifier, path: str | os.PathLike[str]) -> None:
     if isinstance(model, EnsembleClassifier):
         header["members"] = []
         for m, member in enumerate(model.members_):
-            assert isinstance(member, NetworkMember)
-            facts, own = _member_out(member, model.codec_, f"member{m}.")
-            if keep:
-                more, smoothed = parameters_out(model._parameters[m], f"member{m}.")
-                facts, own = facts | more, own | smoothed
+            facts, own = _member_out(member, model.codec_, model._parameters[m] if keep else None, f"member{m}.")
             header["members"].append(facts)
             arrays |= own
     if isinstance(model, TreeClassifier):
@@ -139,12 +137,22 @@ def _cuts(codec: Codec, like: Codec | None = None) -> dict[str, AnyArray]:
     }
 
 
-def _member_out(member: NetworkMember, fine: Codec, prefix: str) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+def _member_out(
+    member: Member, fine: Codec, kept: Parameters | None, prefix: str
+) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     pairs = zip(member.codec.columns, fine.columns, strict=True)
     columns = [[i, column_out(own)] for i, (own, other) in enumerate(pairs) if not same_column(own, other)]
-    facts, arrays = network_out(member.structure, member.trees, member.tuning, prefix)
-    cuts = {prefix + name: own for name, own in _cuts(member.codec, fine).items()}
-    return facts | {"group": int(member.group), "weight": float(member.weight), "columns": columns}, arrays | cuts
+    arrays = {prefix + name: own for name, own in _cuts(member.codec, fine).items()}
+    if isinstance(member, ForestMember):
+        facts, own = trees_out(member.trees, None, prefix)
+        own |= tuning_out(member.tuning, prefix)
+    else:
+        assert isinstance(member, NetworkMember)
+        facts, own = network_out(member.structure, member.trees, member.tuning, prefix)
+        if kept is not None:
+            more, smoothed = parameters_out(kept, prefix)
+            facts, own = facts | more, own | smoothed
+    return facts | {"group": int(member.group), "weight": float(member.weight), "columns": columns}, arrays | own
 
 
 def load(path: str | os.PathLike[str]) -> CountClassifier:
@@ -184,6 +192,8 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> CountClassifi
         pairs = [_member(model, entry, arrays, f"member{m}.") for m, entry in entries]
         model.members_ = _with_shared_trees([member for member, _ in pairs], model.codec_)
         _check_members(model.members_, model.codec_)
+        grown = any(isinstance(member, ForestMember) for member in model.members_)
+        require(not grown or isinstance(model, PoolClassifier), "only a pool has trees among its members")
         parameters = [kept for _, kept in pairs if kept is not None]
         require(len(parameters) in (0, len(pairs)), "some members have probabilities and some have none")
         model._derived = Derived(parameters or None)
@@ -213,21 +223,25 @@ def _tunings(model: CountClassifier) -> list[Tuning | None]:
 
 def _member(
     model: EnsembleClassifier, entry: dict[str, Any], arrays: dict[str, AnyArray], prefix: str
-) -> tuple[NetworkMember, Parameters | None]:
+) -> tuple[Member, Parameters | None]:
     columns = list(model.codec_.columns)
     for i, column in entry["columns"]:
         require(isinstance(i, int) and 0 <= i < len(columns), "a member has a column that is not there")
         columns[i] = column_in(column, arrays.get(f"{prefix}cuts{i}"))
     codec = Codec(tuple(columns), model.classes_) if entry["columns"] else model.codec_
     n_classes = len(model.classes_)
-    structure, trees, tuning = network_in(entry, columns, n_classes, arrays, prefix)
     group, weight = int(entry["group"]), float(entry["weight"])
     require(isfinite(weight) and weight >= 0.0, "the weight of a member is not a number >= 0")
+    if "trees" in entry:
+        grown, _ = trees_in(entry["trees"], columns, n_classes, model.smoother_, arrays, prefix)
+        tuning = tuning_in(arrays, n_classes, len(grown), prefix)
+        return ForestMember(codec, grown, tuning=tuning, group=group, weight=weight), None
+    structure, trees, tuning = network_in(entry, columns, n_classes, arrays, prefix)
     kept = parameters_in(entry, trees, tuning, n_classes, model.smoother_, arrays, prefix)
     return NetworkMember(codec, trees, structure, tuning=tuning, group=group, weight=weight), kept
 
 
-def _with_shared_trees(members: list[NetworkMember], fine: Codec) -> list[NetworkMember]:
+def _with_shared_trees(members: list[Member], fine: Codec) -> list[Member]:
     """Members that read the table alike have one tree for each family, as when they were counted: it is smoothed once.
 
     A file that holds other counts for a family in another member is not of our making, and keeps them.
@@ -239,12 +253,14 @@ def _with_shared_trees(members: list[NetworkMember], fine: Codec) -> list[Networ
         return known if np.array_equal(known.counts.cell_count, tree.counts.cell_count) else tree
 
     return [
-        replace(member, trees=[shared(tree) for tree in member.trees]) if member.codec is fine else member
+        replace(member, trees=[shared(tree) for tree in member.trees])
+        if isinstance(member, NetworkMember) and member.codec is fine
+        else member
         for member in members
     ]
 
 
-def _check_members(members: list[NetworkMember], fine: Codec) -> None:
+def _check_members(members: list[Member], fine: Codec) -> None:
     """Codes of the fine codec must have a place in the codec of every member."""
     require(sum(member.weight for member in members) > 0.0, "no member has a weight")
     require(joined_codec([fine, *(member.codec for member in members)]).same_as(fine), "a member's cuts are its own")

@@ -1,4 +1,4 @@
-"""The pool: few networks of different structures and bins, their evidence weighed by leave-one-out."""
+"""The pool: few networks of different structures and bins, and trees, their evidence weighed by leave-one-out."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from countwise.estimators.door import check_tunable, check_whole
 from countwise.estimators.ensemble import EnsembleClassifier, LearnedEnsemble
 from countwise.estimators.learn import Plan
 from countwise.estimators.members import CountBudget, Table, learn_apart, read_table
-from countwise.infer.members import NetworkMember
+from countwise.estimators.pool_trees import count_forest, grow_forests
+from countwise.infer.members import ForestMember, Member, NetworkMember
 from countwise.infer.network import Parameters, log_prior
-from countwise.infer.pool import FittedNetwork, most_rows, tune_part
+from countwise.infer.pool import FittedForest, FittedNetwork, most_rows, tune_part
 from countwise.infer.tuning import Tuning
 from countwise.parallel import thread_map
 from countwise.progress import progress_bar
@@ -35,9 +36,12 @@ from countwise.smooth.hdp import HDPFit
 from countwise.stats.information import class_information
 from countwise.structure import Structure, sampled_order
 from countwise.structure.parents import SEARCH_ROWS, SearchRows, class_structure, gain_structure
-from countwise.tree.context import ContextTree, TreeCounter
+from countwise.tree.context import TreeCounter
+from countwise.tree.count_tree import CountedTree
+from countwise.tree.splits import number_values
 
 TUNE_ROWS = 5000  # of a part
+FOREST_SAY = 1 / 3  # of the trees of a part, before weights are tuned, beside that of its networks
 FINE_BINS = 1000  # among whose cut points those that tell classes apart are chosen
 GAIN_SHARE = 3  # one member in so many is searched for gain, the others for the class
 
@@ -55,15 +59,16 @@ class Recipe:
 
 
 class PoolClassifier(EnsembleClassifier):
-    """A pool of networks, weighed by honest leave-one-out. Nothing to tune; the best probabilities countwise has.
+    """A pool of networks and trees, weighed by honest leave-one-out. Nothing to tune; the best probabilities there are.
 
     Networks differ in their bins (half of them have :class:`RandomQuantiles`, half such as tell classes apart, by
     :class:`RandomMDLP`), in the order of attributes (half of them by chance, half in proportion to mutual information)
     and in how parents are chosen: a third by what they tell about an attribute, the others by what they tell about the
-    class. The rows are dealt into parts. The networks of a part get their structures, and bins that tell classes apart,
+    class. Trees differ by bags of rows, by the attributes that a node may split on, and by what it splits for. The rows
+    are dealt into parts. The networks and trees of a part get their structures, and bins that tell classes apart,
     from the rows outside it and their counts from all rows; the rows of the part, each left out of the counts in turn,
-    say how strongly to smooth and how far to trust each attribute of each network. Within a part scores are averaged,
-    over parts probabilities.
+    say how strongly to smooth and how far to trust each tree and each attribute of each network. Within a part scores
+    are averaged, over parts probabilities.
 
     The parameters and attributes that all classifiers share are in :class:`CountClassifier`; ``smoothing`` is "hdp" or
     an ``HDP`` object by "vb", and ``discretiser`` one that does not look at the classes, for the networks whose bins do
@@ -72,12 +77,14 @@ class PoolClassifier(EnsembleClassifier):
 
     Parameters
     ----------
-    n_members : int, default 6
+    n_members : int, default 4
         Networks of each part. More are a little better, and take as many times longer.
     n_parts : int, default 3
         Parts of the rows; at least 2.
     k : int, default 5
-        Greatest number of parents besides the class.
+        Greatest number of parents besides the class, in networks.
+    n_trees : int, default 8
+        Grown trees of each part; 0 for networks alone.
 
     Examples
     --------
@@ -92,9 +99,10 @@ class PoolClassifier(EnsembleClassifier):
 
     def __init__(
         self,
-        n_members: int = 6,
+        n_members: int = 4,
         n_parts: int = 3,
         k: int = 5,
+        n_trees: int = 8,
         *,
         discretiser: str | Discretiser = "random-quantiles",
         **shared: Any,
@@ -103,11 +111,13 @@ class PoolClassifier(EnsembleClassifier):
         self.n_members = n_members
         self.n_parts = n_parts
         self.k = k
+        self.n_trees = n_trees
 
     def _check_params(self) -> None:
         check_whole("n_members", self.n_members, 1)
         check_whole("n_parts", self.n_parts, 2)
         check_whole("k", self.k, 0)
+        check_whole("n_trees", self.n_trees, 0)
 
     def _plan(self, partial: bool) -> Plan:
         plan = super()._plan(partial)
@@ -137,22 +147,26 @@ class PoolClassifier(EnsembleClassifier):
 
         with progress_bar("searching parents", len(recipes)) as bar:
             structures = thread_map(search, range(len(recipes)), plan.threads)
-        budget = CountBudget(len(recipes), plan)
-        once = [None] * len(recipes)
-        counted = learn_apart(table, plan, lambda m, data: _count(data, structures[m], plan, budget), once)
-        class_counts = counted[0][1]
-        smoother = plan.smoother
+        forests = grow_forests(table.codec, rows, outside, self.n_trees, plan.seed, plan.threads)
+        table = table.with_more([codec for codec, _ in forests])
+        views += [view.recode(rows) for view in table.views[len(recipes) :]]
+        budget = CountBudget(len(table.codecs), plan)
+
+        def count(m: int, data: MemberData) -> Steps[Member]:
+            if m < len(recipes):
+                return _count(data, table.codecs[m], structures[m], recipes[m].part, plan, budget)
+            part = m - len(recipes)
+            return count_forest(data, *forests[part], part, FOREST_SAY * self.n_members, budget)
+
+        members = learn_apart(table, plan, count, [None] * len(table.codecs))
+        class_counts, smoother = table.data.class_counts, plan.smoother
+        assert class_counts is not None
         assert isinstance(smoother, HDP)
-        networks = _fit_networks([trees for trees, _ in counted], table.codecs, smoother, plan.threads)
-        tunings = self._tune(networks, class_counts, rows, views, inside, plan)
-        members = [
-            NetworkMember(codec, network.trees, structure, tuning=tuning, group=recipe.part)
-            for codec, structure, network, tuning, recipe in zip(
-                table.codecs, structures, networks, tunings, recipes, strict=True
-            )
-        ]
+        fits = _fit_all(members, smoother, plan.threads)
+        tunings = self._tune(members, fits, class_counts, rows, views, inside, plan)
         prior = log_prior(class_counts, smoother, plan.seed)
-        parameters = [_smoothed(*pair, prior) for pair in zip(networks, tunings, strict=True)]
+        parameters = [_smoothed(*facts, prior) for facts in zip(members, fits, tunings, strict=True)]
+        members = [replace(member, tuning=tuning) for member, tuning in zip(members, tunings, strict=True)]
         codec = joined_codec(table.codecs)  # without cut points that were not chosen
         return LearnedEnsemble(
             codec, members, class_counts, table.data.n_passes, table.rank_error, parameters=parameters
@@ -179,24 +193,26 @@ class PoolClassifier(EnsembleClassifier):
 
     def _tune(
         self,
-        networks: list[FittedNetwork],
+        members: Sequence[Member],
+        fits: Sequence[list[HDPFit]],
         class_counts: FloatArray,
         rows: CodedBatch,
         views: list[CodedBatch],
         inside: FloatArray,
         plan: Plan,
     ) -> list[Tuning]:
-        tunings: list[Tuning] = []
+        tunings: dict[int, Tuning] = {}
         with progress_bar("tuning parts", self.n_parts) as bar:
             for p in range(self.n_parts):
-                own = slice(p * self.n_members, (p + 1) * self.n_members)
-                n_terms = sum(len(network.trees) for network in networks[own])
+                own = [m for m, member in enumerate(members) if member.group == p]
+                n_terms = sum(len(members[m].trees) for m in own)
                 n_rows = min(TUNE_ROWS, most_rows(n_terms, len(class_counts)))
                 weights = thinned_weights(rows, inside[p], n_rows)
-                judged = [view.weighted(weights) for view in views[own]]
-                tunings += tune_part(networks[own], class_counts, judged, len(networks[0].arity), plan.threads)
+                judged = [views[m].weighted(weights) for m in own]
+                part = [_fitted(members[m], fits[m]) for m in own]
+                tunings |= zip(own, tune_part(part, class_counts, judged, len(rows.codes), plan.threads), strict=True)
                 bar.advance()
-        return tunings
+        return [tunings[m] for m in range(len(members))]
 
 
 def _own_discretiser(discretiser: Discretiser, seed: np.random.SeedSequence) -> Discretiser:
@@ -228,32 +244,37 @@ def _with_class_bins(
 
 
 def _count(
-    data: MemberData, structure: Structure, plan: Plan, budget: CountBudget
-) -> Steps[tuple[list[ContextTree], FloatArray]]:
+    data: MemberData, codec: Codec, structure: Structure, part: int, plan: Plan, budget: CountBudget
+) -> Steps[Member]:
     counter = TreeCounter(data, structure.families, 1, plan.memory)
     yield counter
     budget.take(counter.total.trees)
-    return counter.total.trees, counter.class_counts
+    return NetworkMember(codec, counter.total.trees, structure, group=part)
 
 
-def _fit_networks(
-    members: Sequence[list[ContextTree]], codecs: Sequence[Codec], smoother: HDP, threads: int
-) -> list[FittedNetwork]:
-    def fit(tree: ContextTree) -> HDPFit:
+def _fit_all(members: Sequence[Member], smoother: HDP, threads: int) -> list[list[HDPFit]]:
+    """The HDP of every tree, before tuning."""
+
+    def fit(tree: CountedTree) -> HDPFit:
         found = smoother.fit_tree(tree.counts)
         bar.advance()
         return found
 
-    every = [tree for trees in members for tree in trees]
+    every = [tree for member in members for tree in member.trees]
     with progress_bar("smoothing", len(every)) as bar:
         fits = iter(thread_map(fit, every, threads))
-    return [
-        FittedNetwork(trees, [next(fits) for _ in trees], codec.arity)
-        for trees, codec in zip(members, codecs, strict=True)
-    ]
+    return [[next(fits) for _ in member.trees] for member in members]
 
 
-def _smoothed(network: FittedNetwork, tuning: Tuning, prior: FloatArray) -> Parameters:
-    pairs = zip(network.trees, network.fits, strict=True)
-    trees = (fit.smoothed(tree.counts, tuning.factor_of(tree.counts.level)) for tree, fit in pairs)
+def _fitted(member: Member, fits: list[HDPFit]) -> FittedNetwork | FittedForest:
+    """What tuning needs to know of a member."""
+    if isinstance(member, ForestMember):
+        return FittedForest(member.trees, fits, number_values(member.codec), member.weight)
+    assert isinstance(member, NetworkMember)
+    return FittedNetwork(member.trees, fits, member.codec.arity)
+
+
+def _smoothed(member: Member, fits: list[HDPFit], tuning: Tuning, prior: FloatArray) -> Parameters:
+    counts = [tree.counts for tree in member.trees]
+    trees = (fit.smoothed(tree, tuning.factor_of(tree.level)) for tree, fit in zip(counts, fits, strict=True))
     return Parameters(prior, tuple(trees), tuning)

@@ -21,13 +21,16 @@ WRONG = "a tree is not sound"
 
 
 def trees_out(
-    trees: Sequence[SplitTree], smoothed: Sequence[Smoothed] | None
+    trees: Sequence[SplitTree], smoothed: Sequence[Smoothed] | None, member: str = ""
 ) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """Facts and arrays of all trees, with probabilities if they are to be kept; levels follow from the parents."""
+    """Facts and arrays of all trees, with probabilities if they are to be kept; levels follow from the parents.
+
+    ``member`` begins the names of arrays, where the trees are those of a member of an ensemble.
+    """
     facts: list[dict[str, Any]] = [{"choices": tree.counts.choices} for tree in trees]
     arrays: dict[str, AnyArray] = {}
     for i, tree in enumerate(trees):
-        prefix = f"tree{i}."
+        prefix = f"{member}tree{i}."
         arrays |= {prefix + name: getattr(tree.counts, name) for name in COUNT_TYPES}
         arrays |= {prefix + name: getattr(tree.splits, name) for name in SPLIT_TYPES}
         if tree.splits.side_ptr is not None:
@@ -44,12 +47,13 @@ def trees_in(
     n_classes: int,
     smoother: Smoother,
     arrays: dict[str, AnyArray],
+    member: str = "",
 ) -> tuple[list[SplitTree], list[Smoothed] | None]:
     """Trees from their facts and arrays; without probabilities where they are to be smoothed again."""
     require(len(entries) > 0, "there is no tree")
     trees, smoothed = [], []
     for i, entry in enumerate(entries):
-        prefix = f"tree{i}."
+        prefix = f"{member}tree{i}."
         tree = _tree(columns, n_classes, prefix, arrays)
         choices = tuple(int(n) for n in entry.get("choices", ()))
         require(all(n > 0 for n in choices), WRONG)

@@ -5,18 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch
 from countwise.dtypes import FloatArray
+from countwise.infer.forest import Forest, ForestSpread
 from countwise.infer.interval import Spread
 from countwise.infer.network import Network, Parameters, smooth_network
 from countwise.infer.tuning import Tuning
+from countwise.parallel import thread_map
 from countwise.smooth import Smoothed, Smoother
 from countwise.structure import Structure
 from countwise.tree.context import ContextTree, Family, build_trees
-from countwise.tree.count_tree import CountTree
+from countwise.tree.count_tree import CountedTree
+from countwise.tree.splits import SplitTree, counted, number_values
 
 
 class Scorer(Protocol):
@@ -29,25 +32,6 @@ class Scorer(Protocol):
 
     def contributions(self, batch: CodedBatch) -> FloatArray:
         """What each attribute adds to the scores, rows x columns x classes."""
-
-
-class CountedTree(Protocol):
-    """Counts of a tree, and how a row reaches a node of it."""
-
-    @property
-    def counts(self) -> CountTree:
-        """The counts alone."""
-
-    @property
-    def n_leaf_cells(self) -> int:
-        """Values in all leaves: the probabilities that it holds."""
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the arrays."""
-
-    def plus(self, other: Any) -> Any:
-        """The counts of both, which have the same shape."""
 
 
 class Distances(Protocol):
@@ -74,11 +58,11 @@ class Member(ABC):
     def counted(self, batch: CodedBatch, n_classes: int, threads: int, done: dict[Family, ContextTree]) -> Self:
         """The same with the counts of these rows, in its codes. ``done`` are trees of members of the same codec."""
 
-    @abstractmethod
     def smoothed(
         self, class_counts: FloatArray, smoother: Smoother, seed: int, threads: int, done: dict[int, Smoothed]
     ) -> Parameters:
         """The smoothed trees; ``done`` as in :func:`smooth_network`."""
+        return smooth_network(self.trees, class_counts, smoother, seed, threads, self.tuning, done)
 
     @abstractmethod
     def compiled(self, parameters: Parameters, threads: int) -> Scorer:
@@ -110,12 +94,6 @@ class NetworkMember(Member):
         done |= zip(new, build_trees(batch, new, self.codec.arity, n_classes, threads), strict=True)
         return replace(self, trees=[done[family] for family in families])
 
-    def smoothed(
-        self, class_counts: FloatArray, smoother: Smoother, seed: int, threads: int, done: dict[int, Smoothed]
-    ) -> Parameters:
-        """Each attribute's tree."""
-        return smooth_network(self.trees, class_counts, smoother, seed, threads, self.tuning, done)
-
     def compiled(self, parameters: Parameters, threads: int) -> Network:
         """Look-up tables."""
         return Network(self.trees, parameters, self.codec.arity, threads)
@@ -128,3 +106,36 @@ class NetworkMember(Member):
     def same_shape(self, other: Member) -> bool:
         """Of the same structure too."""
         return super().same_shape(other) and isinstance(other, NetworkMember) and self.structure == other.structure
+
+
+@dataclass(frozen=True, eq=False)
+class ForestMember(Member):
+    """Grown trees, whose evidence is added up; the weights of ``tuning`` are by tree."""
+
+    trees: Sequence[SplitTree]
+
+    def counted(self, batch: CodedBatch, n_classes: int, threads: int, done: dict[Family, ContextTree]) -> ForestMember:
+        """The same splits."""
+        n_values = number_values(self.codec)
+
+        def one(tree: SplitTree) -> SplitTree:
+            assert batch.target is not None
+            nodes = tree.splits.apply(batch, n_values)
+            return SplitTree(counted(tree.splits, nodes, batch.target, batch.weights, n_classes), tree.splits)
+
+        return replace(self, trees=thread_map(one, self.trees, threads))
+
+    def compiled(self, parameters: Parameters, threads: int) -> Forest:
+        """Tables of the nodes' probabilities."""
+        return Forest(self.trees, parameters, number_values(self.codec), threads)
+
+    def spread(self, scorer: Scorer, parameters: Parameters, prior_precision: float, threads: int) -> ForestSpread:
+        """By the precisions of the nodes."""
+        assert isinstance(scorer, Forest)
+        return ForestSpread(scorer, prior_precision)
+
+    def same_shape(self, other: Member) -> bool:
+        """Of the same splits too."""
+        if not (super().same_shape(other) and isinstance(other, ForestMember) and len(self.trees) == len(other.trees)):
+            return False
+        return all(a.splits.same_as(b.splits) for a, b in zip(self.trees, other.trees, strict=True))

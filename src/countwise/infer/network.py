@@ -15,14 +15,14 @@ from countwise.parallel import thread_map
 from countwise.progress import progress_bar
 from countwise.smooth import HDP, Smoothed, Smoother, dense_proba
 from countwise.tree.context import ContextTree
-from countwise.tree.count_tree import single_node
+from countwise.tree.count_tree import CountedTree, single_node
 
 THREADED_CELLS = 2**20  # fewer are smoothed sooner than another thread gets hold of the interpreter
 
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """The smoothed distributions of a network: of the class, and of each tree in turn.
+    """The smoothed distributions of a network, or of a forest: of the class, and of each tree in turn.
 
     The concentrations behind ``trees`` are tuned already; bias, temperature and weights of ``tuning`` enter the scores.
     """
@@ -33,7 +33,7 @@ class Parameters:
 
 
 def smooth_network(
-    trees: Sequence[ContextTree],
+    trees: Sequence[CountedTree],
     class_counts: FloatArray,
     smoother: Smoother,
     seed: int,
@@ -50,7 +50,7 @@ def smooth_network(
         threads = 1
     seeds = np.random.SeedSequence(seed).generate_state(len(trees) + 1)
 
-    def smooth_tree(job: tuple[ContextTree, np.integer]) -> Smoothed:
+    def smooth_tree(job: tuple[CountedTree, np.integer]) -> Smoothed:
         counts = job[0].counts
         if id(job[0]) in done:
             smoothed = done[id(job[0])]

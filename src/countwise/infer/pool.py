@@ -1,12 +1,14 @@
-"""Tuning a part of a pool: networks whose evidence is added up, judged by rows that chose none of them.
+"""Tuning a part of a pool: networks and trees whose evidence is added up, judged by rows that chose none of them.
 
-With L_t,ry = log P(x_i | y, parents) of term t, row r left out, scores are
+A term t of a network says L_t,ry = log P(x_i | y, parents), a tree log P_t(y | x) - log P(y), row r left out. With v
+the weights of the members, which sum to 1, scores are
 
-    S_ry = log P(y) + bias_y + temperature / M * sum_t weight_t L_t,ry
+    S_ry = log P(y) + bias_y + sum_m v_m temperature_m sum_(t in m) weight_t L_t,ry
 
-Two steps. First the factor on all concentrations; for each one tried, temperature and biases are at their best, so
-that a search in one variable is enough. Then, with the factor as it is, S is linear in what is left: a weight for each
-term and the biases. All have normal priors around no change.
+Two steps. First the factors on all concentrations, of the networks and of the forest, each by itself: for each one
+tried, temperature and biases are at their best, so that a search in one variable is enough. Then, with factors and
+temperatures as they are, S is linear in what is left: a weight for each term and the biases. All have normal priors
+around no change.
 """
 
 from __future__ import annotations
@@ -21,9 +23,11 @@ from countwise.dtypes import FloatArray
 from countwise.infer.evidence import PathEvidence
 from countwise.infer.factor import best_factor
 from countwise.infer.softmax_fit import fit_weights
+from countwise.infer.tree_evidence import TreeEvidence
 from countwise.infer.tuning import Tuning
 from countwise.smooth.hdp import HDPFit
 from countwise.tree.context import ContextTree
+from countwise.tree.splits import SplitTree
 
 # Rows x terms x classes of a part; more rows are left out. Each takes 8 bytes for its log probability, and 20 for every
 # level at which its class has seen the context: with k = 5 up to 720 MB, mostly less than half of it.
@@ -34,7 +38,7 @@ MOST_ENTRIES = 5_592_405
 class FittedNetwork:
     """A network's trees and the HDP of each, with the arity of its columns."""
 
-    trees: list[ContextTree]
+    trees: Sequence[ContextTree]
     fits: list[HDPFit]
     arity: list[int]
 
@@ -58,27 +62,56 @@ class PartEvidence(PathEvidence):
         return self.sums(log_factor, [0] * self.n_terms, 1)[0] / self.n_networks
 
 
+@dataclass(frozen=True, eq=False)
+class FittedForest:
+    """Grown trees and the HDP of each, with the bins of the columns (:func:`number_values`) and its weight."""
+
+    trees: Sequence[SplitTree]
+    fits: list[HDPFit]
+    n_values: list[int]
+    weight: float  # a network's is 1
+
+
 def most_rows(n_terms: int, n_classes: int) -> int:
     """How many rows a part may have, so that memory is bounded."""
     return max(1, MOST_ENTRIES // (max(1, n_terms) * n_classes))
 
 
 def tune_part(
-    networks: Sequence[FittedNetwork],
+    members: Sequence[FittedNetwork | FittedForest],
     class_counts: FloatArray,
     rows: Sequence[CodedBatch],
     n_columns: int,
     threads: int,
 ) -> list[Tuning]:
-    """A tuning for each network of a part; the mean of their tuned scores is the part's."""
-    evidence = PartEvidence(networks, class_counts, rows, threads)
+    """A tuning for each member of a part, whose score is the mean of theirs: networks first, then one forest or none.
+
+    ``rows`` are the same for all, in the codes of each.
+    """
+    networks = [member for member in members if isinstance(member, FittedNetwork)]
+    forests = [member for member in members if isinstance(member, FittedForest)]
+    total = len(networks) + sum(forest.weight for forest in forests)
+    evidence = PartEvidence(networks, class_counts, rows[: len(networks)], threads)
     log_factor, at = best_factor(evidence.rows, evidence.log_prior, evidence.mean, n_columns)
-    terms = evidence.terms(log_factor)
-    terms *= at.temperature / len(networks)
-    weight, bias = fit_weights(evidence.rows, evidence.log_prior + at.bias, terms, evidence.group, threads)
+    terms, group = evidence.terms(log_factor), evidence.group
+    terms *= at.temperature / total
+    found = [(log_factor, at.temperature)] * len(networks)
+    start = at.bias * (len(networks) / total)
+    for m, forest in enumerate(forests, start=len(networks)):
+        of_trees = TreeEvidence(forest.trees, forest.fits, rows[m], forest.n_values, evidence.log_prior, threads)
+        log_factor, at = best_factor(evidence.rows, evidence.log_prior, of_trees.mean, 1)
+        temperature = at.temperature / len(forest.trees)
+        terms = np.concatenate([terms, of_trees.terms(log_factor) * (temperature * forest.weight / total)])
+        group = np.concatenate([group, np.full(len(forest.trees), m)])
+        found.append((log_factor, temperature))
+        start = start + at.bias * (forest.weight / total)
+    weight, bias = fit_weights(evidence.rows, evidence.log_prior + start, terms, group, threads)
     tunings = []
-    for m, network in enumerate(networks):
-        by_column = np.ones(n_columns)
-        by_column[[tree.family.child for tree in network.trees]] = weight[evidence.group == m]
-        tunings.append(Tuning(np.exp([log_factor]), at.temperature, at.bias + bias, by_column))
+    for m, (member, (log_factor, temperature)) in enumerate(zip(members, found, strict=True)):
+        own = weight[group == m]
+        if isinstance(member, FittedNetwork):
+            by_column = np.ones(n_columns)
+            by_column[[tree.family.child for tree in member.trees]] = own
+            own = by_column
+        tunings.append(Tuning(np.exp([log_factor]), temperature, start + bias, own))
     return tunings

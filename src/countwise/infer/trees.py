@@ -150,7 +150,7 @@ class TreeMean:
         return in_chunks(batch, step, threads, shape, self._contributions)
 
     def _contributions(self, batch: CodedBatch) -> FloatArray:
-        own = [self._steps(batch, t) for t in range(len(self.trees))]
+        own = [self.steps(batch, t) for t in range(len(self.trees))]
         if len(own) == 1:
             return own[0]
         slope = np.stack([steps.sum(axis=1) for steps in own], axis=1)  # rows x trees x classes
@@ -163,7 +163,7 @@ class TreeMean:
         goal = self.log_proba(batch) - self.intercept
         return spread_remainder(out, goal - out.sum(axis=1))
 
-    def _steps(self, batch: CodedBatch, t: int) -> FloatArray:
+    def steps(self, batch: CodedBatch, t: int) -> FloatArray:
         """The steps along the paths of one tree, added up by column."""
         if self._spreads(t):
             return self._shared_steps(batch, t)

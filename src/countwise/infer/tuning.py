@@ -35,7 +35,7 @@ class Tuning:
 
     Scores become log P(y) + bias_y + temperature * sum_i weight_i log P(x_i | y, parents).
     ``level_factor[l - 1]`` multiplies the concentrations of level l of every tree; deeper levels take the last one.
-    ``weight`` is by column of the table, used or not; None: 1 for all.
+    ``weight`` is by column of the table, used or not, or by tree of a forest; None: 1 for all.
     """
 
     level_factor: FloatArray
@@ -43,9 +43,9 @@ class Tuning:
     bias: FloatArray
     weight: FloatArray | None = None
 
-    def term_factors(self, children: Sequence[int]) -> FloatArray:
-        """What the evidence of these columns is multiplied by."""
-        weight = np.ones(len(children)) if self.weight is None else self.weight[children]
+    def term_factors(self, terms: Sequence[int]) -> FloatArray:
+        """What the evidence of these columns (or trees) is multiplied by."""
+        weight = np.ones(len(terms)) if self.weight is None else self.weight[terms]
         return self.temperature * weight
 
     def factor_of(self, level: np.ndarray) -> FloatArray:

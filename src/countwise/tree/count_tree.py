@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -96,6 +97,25 @@ class CountTree(NarrowPickles):
         """The cells of one level."""
         first, last = self.level_ptr[level], self.level_ptr[level + 1]
         return slice(int(self.cell_ptr[first]), int(self.cell_ptr[last]))
+
+
+class CountedTree(Protocol):
+    """Counts of a tree, and how a row reaches a node of it."""
+
+    @property
+    def counts(self) -> CountTree:
+        """The counts alone."""
+
+    @property
+    def n_leaf_cells(self) -> int:
+        """Values in all leaves: the probabilities that it holds."""
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+
+    def plus(self, other: Any) -> Any:
+        """The counts of both, which have the same shape."""
 
 
 def single_node(counts: FloatArray) -> CountTree:

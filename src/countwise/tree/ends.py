@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -58,19 +57,41 @@ class EndCounts:
         return counted(self.splits, self.node.astype(np.int32), self.value, self.count, self.n_classes)
 
 
+class EndCounter:
+    """A pass that counts where rows end in some trees, whose codec is that of the rows."""
+
+    label = "counting nodes"
+
+    def __init__(self, tables: Sequence[SplitTable], codec: Codec) -> None:
+        self.tables, self.n_values, self.n_classes = tables, number_values(codec), len(codec.classes)
+        self.clear()
+
+    def clear(self) -> None:
+        """As if there had been no rows."""
+        self.ends = [EndCounts(table, np.empty(0, np.int64), np.empty(0), self.n_classes) for table in self.tables]
+
+    def add(self, batch: CodedBatch, threads: int) -> None:
+        """Add some rows."""
+        inner = max(threads // len(self.tables), 1)
+
+        def added(ends: EndCounts) -> EndCounts:
+            assert batch.target is not None
+            key = ends.splits.apply(batch, self.n_values, inner).astype(np.int64) * self.n_classes + batch.target
+            new = summed(key, np.ones(batch.n_rows) if batch.weights is None else batch.weights)
+            both = (np.concatenate(pair) for pair in zip((ends.key, ends.count), new, strict=True))
+            return EndCounts(ends.splits, *summed(*both), self.n_classes)
+
+        self.ends = thread_map(added, self.ends, threads)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the counts."""
+        return sum(ends.key.nbytes + ends.count.nbytes for ends in self.ends)
+
+
 def count_ends(data: CodedData, tables: Sequence[SplitTable], codec: Codec, threads: int = 1) -> list[EndCounts]:
     """One pass: where the rows end in each of some trees."""
-    n_values, n_classes = number_values(codec), len(codec.classes)
-    inner = max(threads // len(tables), 1)
-    found = [EndCounts(table, np.empty(0, np.int64), np.empty(0), n_classes) for table in tables]
-
-    def added(ends: EndCounts, batch: CodedBatch) -> EndCounts:
-        assert batch.target is not None
-        key = ends.splits.apply(batch, n_values, inner).astype(np.int64) * n_classes + batch.target
-        new = summed(key, np.ones(batch.n_rows) if batch.weights is None else batch.weights)
-        both = (np.concatenate(pair) for pair in zip((ends.key, ends.count), new, strict=True))
-        return EndCounts(ends.splits, *summed(*both), n_classes)
-
-    for batch in data.batches("counting nodes"):
-        found = thread_map(partial(added, batch=batch), found, threads)
-    return found
+    counter = EndCounter(tables, codec)
+    for batch in data.batches(counter.label):
+        counter.add(batch, threads)
+    return counter.ends
