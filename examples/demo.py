@@ -33,7 +33,7 @@ def problems() -> list[Any]:
 
 
 def models() -> dict[str, Any]:
-    """From no dependence between attributes to a pool of networks, and a forest as a yardstick."""
+    """From no dependence between attributes to a pool of networks and trees, and a forest as a yardstick."""
     return {
         "NB": cw.NBClassifier(),
         "TAN": cw.TANClassifier(),

@@ -35,7 +35,7 @@ def main() -> None:
     print("\nthe first row with a value that training never met:")
     show_reasons(model, changed)
     pool = cw.PoolClassifier().fit(X, y)
-    print(f"\na pool of {len(pool.members_)} networks; its parts are Aumann-Shapley values and add up just as well:")
+    print("\na pool of networks and trees; what it says is split by Aumann-Shapley values, which add up just as well:")
     show_reasons(pool, X.take([0, 500, 957]))
 
 

@@ -59,16 +59,16 @@ class Recipe:
 
 
 class PoolClassifier(EnsembleClassifier):
-    """A pool of networks and trees, weighed by honest leave-one-out. Nothing to tune; the best probabilities there are.
+    """A pool of networks and trees, weighed by honest leave-one-out: the best probabilities countwise has.
 
     Networks differ in their bins (half of them have :class:`RandomQuantiles`, half such as tell classes apart, by
     :class:`RandomMDLP`), in the order of attributes (half of them by chance, half in proportion to mutual information)
-    and in how parents are chosen: a third by what they tell about an attribute, the others by what they tell about the
-    class. Trees differ by bags of rows, by the attributes that a node may split on, and by what it splits for. The rows
-    are dealt into parts. The networks and trees of a part get their structures, and bins that tell classes apart,
-    from the rows outside it and their counts from all rows; the rows of the part, each left out of the counts in turn,
-    say how strongly to smooth and how far to trust each tree and each attribute of each network. Within a part scores
-    are averaged, over parts probabilities.
+    and in how parents are chosen: one in four by what they tell about an attribute, the others by what they tell about
+    the class. Trees differ in their bags of rows, in the attributes that a node may split on, and in what it splits
+    for. The rows are dealt into parts. The networks and trees of a part get their structures, and bins that tell
+    classes apart, from the rows outside it and their counts from all rows; the rows of the part, each left out of the
+    counts in turn, say how strongly to smooth and how far to trust each tree and each attribute of each network. Within
+    a part scores are averaged, over parts probabilities.
 
     The parameters and attributes that all classifiers share are in :class:`CountClassifier`; ``smoothing`` is "hdp" or
     an ``HDP`` object by "vb", and ``discretiser`` one that does not look at the classes, for the networks whose bins do
@@ -78,7 +78,7 @@ class PoolClassifier(EnsembleClassifier):
     Parameters
     ----------
     n_members : int, default 4
-        Networks of each part. More are a little better, and take as many times longer.
+        Networks of each part. More are a little better, and take as much longer.
     n_parts : int, default 3
         Parts of the rows; at least 2.
     k : int, default 5
