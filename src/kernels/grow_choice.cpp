@@ -74,8 +74,9 @@ int best_column(const std::vector<ColumnSplit>& found, GrowCriterion criterion, 
   for (size_t i = 0; i < found.size(); ++i) {
     gains[i] = found[i].gain;
     // A threshold must pay for its choice among those of the node: Quinlan (1996), log2(thresholds) / rows. So must a
-    // subset.
-    if (by_ratio && found[i].choices > 1 && gains[i] > 0) gains[i] -= std::log2(found[i].choices);
+    // subset, by entropy too: of as many subsets as there can be some gain much by chance.
+    const bool pays = by_ratio || (criterion == GrowCriterion::kEntropy && found[i].low == kSubset);
+    if (pays && gains[i] > 0) gains[i] -= found[i].choice_bits;
     if (gains[i] <= same) continue;
     sum += gains[i];
     ++n_gains;

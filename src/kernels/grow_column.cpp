@@ -136,7 +136,7 @@ ColumnSplit number_split(const Score& score, const NodeRows<Count>& node, double
     }
   }
   best.n_codes += n_known;
-  best.choices = n_known - 1.0;
+  best.choice_bits = std::log2(std::max(n_known - 1.0, 1.0));
   if (best.gain > 0) {
     const Count rest = node.total - missing - best_left;
     best.info = score.log_term(node.total) - score.log_term(missing) - score.log_term(best_left) - score.log_term(rest);

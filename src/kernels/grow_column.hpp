@@ -24,7 +24,7 @@ struct ColumnSplit {
   double info = 0;              // weight times the entropy of the branches, in bits, for gain ratios
   int32_t low = -1, high = -1;  // see GrownTree
   uint32_t n_codes = 0;         // that occur, missing included: of 1 there is nothing to split, here or below
-  double choices = 1;           // splits of the column that the node could have
+  double choice_bits = 0;       // log2 of the splits of the column that the node could have
   std::vector<int32_t> sides;   // of a category in two sets; see GrownTree
 };
 

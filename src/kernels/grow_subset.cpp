@@ -7,7 +7,13 @@ namespace {
 
 constexpr int kTurns = 100;  // of the power iteration
 constexpr double kSettled = 1e-10;
-constexpr int kMostDoublings = 62;  // more subsets than that are as many
+constexpr int kManyCodes = 50;  // from here on one subset less is nothing
+
+// log2(2^(m - 1) - 1): the ways to put m codes into two sets.
+double subset_bits(size_t m) {
+  const int doublings = static_cast<int>(m) - 1;
+  return doublings < kManyCodes ? std::log2(std::ldexp(1.0, doublings) - 1) : doublings;
+}
 
 // The codes of a node: entries starts[i] .. starts[i + 1], and their weight.
 template <class Count>
@@ -109,7 +115,7 @@ ColumnSplit subset_split(const Score& score, const NodeRows<Count>& node, double
   ColumnSplit best;
   best.n_codes = static_cast<uint32_t>(codes.size());
   if (codes.size() < 2) return best;
-  best.choices = std::ldexp(1.0, std::min(static_cast<int>(codes.size()) - 1, kMostDoublings)) - 1;
+  best.choice_bits = subset_bits(codes.size());
   const auto order = ordered_codes(node, codes, scratch);
   scratch.counts.assign(node.class_counts, node.class_counts + node.n_classes);
   TwoSides<Score, Count> sides(score, scratch.counts, scratch.left, scratch.right);

@@ -114,7 +114,7 @@ def subset_of_column(rows, codes, y, w, criterion, min_leaf):
     gain, sides = best_subset(rows, codes, y, w, criterion, min_leaf, candidate_sides(rows, codes, y, w))
     if sides is None:
         return None
-    gain -= log2(2 ** (n_codes - 1) - 1) / total if criterion == "gain_ratio" else 0.0
+    gain -= log2(2 ** (n_codes - 1) - 1) / total if criterion != "gini" else 0.0
     shares = [sum(w[r] for r in own) / total for own in split_by(rows, codes, 0, None, sides).values()]
     return (gain, -sum(p * log2(p) for p in shares), -2, -2, sides) if gain > SAME else None
 

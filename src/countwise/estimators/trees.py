@@ -43,7 +43,8 @@ class TreeClassifier(CountClassifier):
     criterion : {"gain_ratio", "entropy", "gini"}, default "gain_ratio"
         What splits are chosen by. "gain_ratio" is C4.5's: the best ratio of gain to the information of the branches,
         among the attributes of at least average gain; a threshold's gain is less log2(thresholds) / rows.
-        "entropy" and "gini" take the greatest fall of these.
+        "entropy" and "gini" take the greatest fall of these; "entropy" too less the bits that a choice among subsets of
+        categories takes.
     category_splits : {"multiway", "binary"}, default "multiway"
         A branch for each category, or two sets of categories: of all sets the best for two classes, of those along
         the main direction of the class shares for more.

@@ -14,12 +14,12 @@ from countwise.infer.forest import Forest, ForestSpread
 from countwise.infer.interval import Spread
 from countwise.infer.network import Network, Parameters, smooth_network
 from countwise.infer.tuning import Tuning
-from countwise.parallel import thread_map
 from countwise.smooth import Smoothed, Smoother
 from countwise.structure import Structure
 from countwise.tree.context import ContextTree, Family, build_trees
 from countwise.tree.count_tree import CountedTree
-from countwise.tree.splits import SplitTree, counted, number_values
+from countwise.tree.ends import EndCounter, with_counts
+from countwise.tree.splits import SplitTree, number_values
 
 
 class Scorer(Protocol):
@@ -116,14 +116,9 @@ class ForestMember(Member):
 
     def counted(self, batch: CodedBatch, n_classes: int, threads: int, done: dict[Family, ContextTree]) -> ForestMember:
         """The same splits."""
-        n_values = number_values(self.codec)
-
-        def one(tree: SplitTree) -> SplitTree:
-            assert batch.target is not None
-            nodes = tree.splits.apply(batch, n_values)
-            return SplitTree(counted(tree.splits, nodes, batch.target, batch.weights, n_classes), tree.splits)
-
-        return replace(self, trees=thread_map(one, self.trees, threads))
+        counter = EndCounter([tree.splits for tree in self.trees], self.codec)
+        counter.add(batch, threads)
+        return replace(self, trees=with_counts(self.trees, counter.ends))
 
     def compiled(self, parameters: Parameters, threads: int) -> Forest:
         """Tables of the nodes' probabilities."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from countwise.dtypes import AnyArray, FloatArray, OffsetArray
 from countwise.parallel import thread_map
 from countwise.tree.count_tree import CountTree
 from countwise.tree.partition import cells_upwards, summed, tree_levels
-from countwise.tree.splits import SplitTable, counted, number_values
+from countwise.tree.splits import SplitTable, SplitTree, counted, number_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +55,12 @@ class EndCounts:
     def tree(self) -> CountTree:
         """The counts as a tree: a row that has not come to a leaf is left out, as in :func:`counted`."""
         return counted(self.splits, self.node.astype(np.int32), self.value, self.count, self.n_classes)
+
+
+def with_counts(trees: Sequence[SplitTree], ends: Sequence[EndCounts]) -> list[SplitTree]:
+    """The same splits with other counts."""
+    pairs = zip(trees, ends, strict=True)
+    return [SplitTree(replace(own.tree(), choices=tree.counts.choices), tree.splits) for tree, own in pairs]
 
 
 class EndCounter:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from countwise.data.coded import CodedBatch
 from countwise.data.sample import sample_apart
 from countwise.errors import MemoryLimitError, size_text
 from countwise.parallel import thread_map
-from countwise.tree.ends import count_ends
+from countwise.tree.ends import count_ends, with_counts
 from countwise.tree.growth import Growth
 from countwise.tree.splits import SplitTree
 
@@ -46,7 +45,4 @@ def grow_from_samples(
         jobs = [(sample, start + s) for s, sample in enumerate(samples)]
         trees += thread_map(lambda job: grow_one(*job), jobs, growth.threads)
     ends = count_ends(growth.data, [tree.splits for tree in trees], growth.codec, growth.threads)
-    return [
-        SplitTree(replace(own.tree(), choices=tree.counts.choices), tree.splits)
-        for own, tree in zip(ends, trees, strict=True)
-    ]
+    return with_counts(trees, ends)
