@@ -131,18 +131,18 @@ def likely_cuts(
 def only_used_cuts(codec: Codec, trees: Sequence[SplitTree]) -> tuple[Codec, list[SplitTree]]:
     """The codec with no more cut points than the splits need, and the trees in its codes."""
     columns = list(codec.columns)
-    cuts = [(tree.splits.column, tree.splits.threshold.copy()) for tree in trees]
-    cuts += [(tree.splits.side_column, tree.splits.sides.copy()) for tree in trees]
+    column = np.concatenate([own for tree in trees for own in (tree.splits.column, tree.splits.side_column)])
+    cut = np.concatenate([own for tree in trees for own in (tree.splits.threshold, tree.splits.sides)])
     for i, own in enumerate(codec.columns):
         if not isinstance(own, NumberCodec) or own.n_bins == 0:
             continue
-        at = [np.flatnonzero(column == i) for column, _ in cuts]
-        used = np.unique(np.concatenate([cut[places] for (_, cut), places in zip(cuts, at, strict=True)]))
-        for (_, cut), places in zip(cuts, at, strict=True):
-            cut[places] = np.searchsorted(used, cut[places])
+        at = np.flatnonzero(column == i)
+        used, cut[at] = np.unique(cut[at], return_inverse=True)
         columns[i] = NumberCodec(own.name, own.cuts[used], len(used) + 1, own.has_missing, own.measure)
+    ends = np.cumsum([n for tree in trees for n in (tree.splits.n_nodes, len(tree.splits.sides))])
+    parts = np.split(cut, ends[:-1])
     narrow = [
         SplitTree(tree.counts, replace(tree.splits, threshold=threshold, sides=sides))
-        for tree, (_, threshold), (_, sides) in zip(trees, cuts[: len(trees)], cuts[len(trees) :], strict=True)
+        for tree, threshold, sides in zip(trees, parts[::2], parts[1::2], strict=True)
     ]
     return Codec(tuple(columns), codec.classes), narrow

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from countwise.data.coded import CodedBatch
 from countwise.dtypes import AnyArray, FloatArray, IntArray, OffsetArray
 from countwise.narrow import NarrowPickles
 from countwise.tree.count_tree import CountTree
-from countwise.tree.partition import cells_upwards, summed, tree_levels
+from countwise.tree.partition import cells_upwards, summed
 
 MISSING = 2  # the branch of a number; up to the threshold is 0, above it 1
 SUBSET = -2  # in the place of a threshold: a category in two sets
@@ -225,11 +226,13 @@ def _leaf_cells(tree: CountTree, splits: SplitTable) -> tuple[OffsetArray, Float
 
 def _sum_up(splits: SplitTable, key: OffsetArray, count: FloatArray, arity: int) -> CountTree:
     """The tree of the counts at the leaves; ``key`` is node x arity + value."""
-    keys, counts = cells_upwards(tree_levels(splits.parent), splits.parent, *summed(key, count), arity)
+    level_ptr = levels_of(splits.parent)
+    levels = [np.arange(*ends) for ends in pairwise(level_ptr)]
+    keys, counts = cells_upwards(levels, splits.parent, *summed(key, count), arity)
     order = np.argsort(keys)
     keys, counts = keys[order], counts[order]
     cell_ptr = np.searchsorted(keys, np.arange(splits.n_nodes + 1, dtype=np.int64) * arity).astype(np.int64)
-    return CountTree(splits.parent, levels_of(splits.parent), cell_ptr, (keys % arity).astype(np.int32), counts, arity)
+    return CountTree(splits.parent, level_ptr, cell_ptr, (keys % arity).astype(np.int32), counts, arity)
 
 
 def levels_of(parent: IntArray) -> OffsetArray:
