@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from countwise.data.coded import CodedBatch
-from countwise.dtypes import FloatArray
+from countwise.dtypes import FloatArray, IntArray
 from countwise.infer.evidence import PathEvidence
 from countwise.infer.factor import best_factor
 from countwise.infer.softmax_fit import fit_weights
@@ -54,7 +55,7 @@ class PartEvidence(PathEvidence):
         fits = [fit for network in networks for fit in network.fits]
         views = [(own, network.arity) for own, network in zip(rows, networks, strict=True)]
         self.n_networks = len(networks)
-        self.group = np.repeat(np.arange(len(networks)), [len(network.trees) for network in networks])
+        self.group = np.repeat(np.arange(len(networks), dtype=np.int32), [len(network.trees) for network in networks])
         super().__init__(trees, class_counts, rows[0], fits.__getitem__, lambda i: views[self.group[i]], threads)
 
     def mean(self, log_factor: float) -> FloatArray:
@@ -70,6 +71,30 @@ class FittedForest:
     fits: list[HDPFit]
     n_values: list[int]
     weight: float  # a network's is 1
+
+
+class Evidence(Protocol):
+    """What some models say of the rows of a part, each row left out, at a log factor on all concentrations."""
+
+    def mean(self, log_factor: float) -> FloatArray:
+        """The mean over the models, rows x classes."""
+
+    def terms(self, log_factor: float) -> FloatArray:
+        """Every term by itself, terms x rows x classes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Voice:
+    """Models that are smoothed and tempered alike: ``size`` of them, with a weight in the mean of the part.
+
+    ``group`` is the member of each term; a priori as much is told as by sqrt(``n_apart``) independent terms.
+    """
+
+    evidence: Evidence
+    group: IntArray
+    size: int
+    weight: float
+    n_apart: int
 
 
 def most_rows(n_terms: int, n_classes: int) -> int:
@@ -89,29 +114,32 @@ def tune_part(
     ``rows`` are the same for all, in the codes of each.
     """
     networks = [member for member in members if isinstance(member, FittedNetwork)]
-    forests = [member for member in members if isinstance(member, FittedForest)]
-    total = len(networks) + sum(forest.weight for forest in forests)
     evidence = PartEvidence(networks, class_counts, rows[: len(networks)], threads)
-    log_factor, at = best_factor(evidence.rows, evidence.log_prior, evidence.mean, n_columns)
-    terms, group = evidence.terms(log_factor), evidence.group
-    terms *= at.temperature / total
-    found = [(log_factor, at.temperature)] * len(networks)
-    start = at.bias * (len(networks) / total)
-    for m, forest in enumerate(forests, start=len(networks)):
-        of_trees = TreeEvidence(forest.trees, forest.fits, rows[m], forest.n_values, evidence.log_prior, threads)
-        log_factor, at = best_factor(evidence.rows, evidence.log_prior, of_trees.mean, 1)
-        temperature = at.temperature / len(forest.trees)
-        terms = np.concatenate([terms, of_trees.terms(log_factor) * (temperature * forest.weight / total)])
-        group = np.concatenate([group, np.full(len(forest.trees), m)])
-        found.append((log_factor, temperature))
-        start = start + at.bias * (forest.weight / total)
-    weight, bias = fit_weights(evidence.rows, evidence.log_prior + start, terms, group, threads)
+    judged, log_prior = evidence.rows, evidence.log_prior
+    voices = [Voice(evidence, evidence.group, len(networks), float(len(networks)), n_columns)]
+    for m, forest in enumerate(members):
+        if isinstance(forest, FittedForest):
+            of_trees = TreeEvidence(forest.trees, forest.fits, rows[m], forest.n_values, log_prior, threads)
+            n_trees = len(forest.trees)
+            voices.append(Voice(of_trees, np.full(n_trees, m, np.int32), n_trees, forest.weight, 1))
+    total = sum(voice.weight for voice in voices)
+    start, terms, found = np.zeros(len(class_counts)), [], []
+    for voice in voices:
+        log_factor, at = best_factor(judged, log_prior, voice.evidence.mean, voice.n_apart)
+        start = start + at.bias * (voice.weight / total)
+        terms.append(voice.evidence.terms(log_factor) * (at.temperature / voice.size * voice.weight / total))
+        found.append((log_factor, at.temperature))
+    group = np.concatenate([voice.group for voice in voices])
+    weight, bias = fit_weights(judged, log_prior + start, np.concatenate(terms), group, threads)
     tunings = []
-    for m, (member, (log_factor, temperature)) in enumerate(zip(members, found, strict=True)):
+    for m, member in enumerate(members):
         own = weight[group == m]
-        if isinstance(member, FittedNetwork):
-            by_column = np.ones(n_columns)
-            by_column[[tree.family.child for tree in member.trees]] = own
-            own = by_column
+        if isinstance(member, FittedForest):
+            log_factor, temperature = found[1]
+            temperature /= len(own)  # its score is the sum over its trees
+        else:
+            log_factor, temperature = found[0]
+            own, by_term = np.ones(n_columns), own
+            own[[tree.family.child for tree in member.trees]] = by_term
         tunings.append(Tuning(np.exp([log_factor]), temperature, start + bias, own))
     return tunings
