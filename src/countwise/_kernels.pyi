@@ -7,6 +7,7 @@ LOSS_UNIT: float
 
 TreeShape = tuple[IntArray, IntArray, OffsetArray, OffsetArray, IntArray]
 CountArrays = tuple[IntArray, OffsetArray, OffsetArray, IntArray, FloatArray, int]
+SplitShape = tuple[IntArray, IntArray, OffsetArray, IntArray, AnyArray]  # see SplitTable.kernel_arrays
 BuiltTree = tuple[IntArray, IntArray, OffsetArray, OffsetArray, IntArray, FloatArray]
 
 def bin_codes(values: FloatArray, cuts: FloatArray, missing: int, out: CodeArray) -> bool: ...
@@ -364,14 +365,14 @@ def choose_splits(
 def reach_nodes(
     columns: Sequence[CodeArray],
     n_values: Sequence[int],
-    splits: tuple[IntArray, IntArray, OffsetArray, IntArray],
+    splits: SplitShape,
     n_threads: int,
     out: IntArray,
 ) -> None: ...
 def spread_rows(
     columns: Sequence[CodeArray],
     n_values: Sequence[int],
-    splits: tuple[IntArray, IntArray, OffsetArray, IntArray],
+    splits: SplitShape,
     spreading: tuple[Sequence[int], FloatArray, bool],
     n_rows: int,
     n_threads: int,
@@ -379,7 +380,7 @@ def spread_rows(
 def spread_proba(
     columns: Sequence[CodeArray],
     n_values: Sequence[int],
-    splits: tuple[IntArray, IntArray, OffsetArray, IntArray],
+    splits: SplitShape,
     spreading: tuple[Sequence[int], FloatArray, bool],
     proba: FloatArray,
     n_rows: int,

@@ -78,18 +78,26 @@ struct SplitArrays {
       : nodes(nb::cast<In<int32_t>>(splits[0])),
         branch(nb::cast<In<int32_t>>(splits[1])),
         side_ptr(nb::cast<In<int64_t>>(splits[2])),
-        sides(nb::cast<In<int32_t>>(splits[3])) {
+        sides(nb::cast<In<int32_t>>(splits[3])),
+        masks(nb::cast<In<uint64_t>>(splits[4])) {
     expect_size(nodes.shape(0), 4 * branch.shape(0), "nodes must have four numbers for each node");
     expect_size(side_ptr.shape(0), branch.shape(0) + 1, "side_ptr must have one entry per node and one more");
+    expect_size(masks.shape(0), 2 * branch.shape(0), "masks must have two entries for each node");
   }
 
   SplitView view(const std::vector<uint32_t>& n_values) const {
-    return {reinterpret_cast<const WalkNode*>(nodes.data()), branch.data(), side_ptr.data(), sides.data(), n_values};
+    return {reinterpret_cast<const WalkNode*>(nodes.data()),
+            branch.data(),
+            side_ptr.data(),
+            sides.data(),
+            masks.data(),
+            n_values};
   }
 
   In<int32_t> nodes, branch;
   In<int64_t> side_ptr;
   In<int32_t> sides;
+  In<uint64_t> masks;
 };
 
 // Known values of each column, the totals of nodes, and whether thresholds are soft.

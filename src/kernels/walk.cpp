@@ -18,10 +18,15 @@ CW_INLINE int32_t next_node(const SplitView& splits, int32_t at, uint32_t code) 
   if (node.threshold >= 0) {
     want = code >= splits.n_values[node.column] ? 2 : want > node.threshold;
   } else if (node.threshold == kSubset) {
-    const int32_t *begin = splits.sides + splits.side_ptr[at], *end = splits.sides + splits.side_ptr[at + 1];
-    const int32_t* found = std::lower_bound(begin, end, 2 * want);
-    if (found == end || *found >> 1 != want) return at;
-    want = *found & 1;
+    if (const uint64_t met = splits.masks[2 * at]) {
+      if (code >= 64 || !(met >> code & 1)) return at;
+      want = static_cast<int32_t>(splits.masks[2 * at + 1] >> code & 1);
+    } else {
+      const int32_t *begin = splits.sides + splits.side_ptr[at], *end = splits.sides + splits.side_ptr[at + 1];
+      const int32_t* found = std::lower_bound(begin, end, 2 * want);
+      if (found == end || *found >> 1 != want) return at;
+      want = *found & 1;
+    }
   }
   if (node.n_children >= 0) return want < node.n_children ? node.first_child + want : at;
   const int32_t *begin = splits.branch + node.first_child, *end = begin - node.n_children;
@@ -35,20 +40,22 @@ void reach_nodes(const std::vector<Column>& columns, const SplitView& splits, si
                  int32_t* out) {
   parallel_for((n_rows + kRowsPerTask - 1) / kRowsPerTask, n_threads, [&](size_t task) {
     const size_t end = std::min(n_rows, (task + 1) * kRowsPerTask);
-    // Some rows side by side: while one waits for memory the others go on.
-    for (size_t row = task * kRowsPerTask; row < end; row += kAbreast) {
-      const size_t n = std::min(kAbreast, end - row);
-      int32_t* node = out + row;
-      std::fill(node, node + n, 0);
-      for (bool moved = true; moved;) {
-        moved = false;
-        for (size_t r = 0; r < n; ++r) {
-          const int32_t column = splits.nodes[node[r]].column;
-          if (column < 0) continue;
-          const int32_t next = next_node(splits, node[r], code_at(columns[column], row + r));
-          moved |= next != node[r];
-          node[r] = next;
-        }
+    // Some rows side by side: while one waits for memory the others go on. One that has come to its end makes room.
+    size_t waiting = task * kRowsPerTask, walking[kAbreast], n = 0;
+    while (n < kAbreast && waiting < end) walking[n++] = waiting++;
+    std::fill(out + task * kRowsPerTask, out + end, 0);
+    while (n > 0) {
+      for (size_t i = 0; i < n;) {
+        const size_t row = walking[i];
+        const int32_t at = out[row], column = splits.nodes[at].column;
+        const int32_t next = column < 0 ? at : next_node(splits, at, code_at(columns[column], row));
+        out[row] = next;
+        if (next != at)
+          ++i;
+        else if (waiting < end)
+          walking[i++] = waiting++;
+        else
+          walking[i] = walking[--n];
       }
     }
   });

@@ -18,6 +18,7 @@ struct SplitView {
   const int32_t* branch;    // of every node: see GrownTree
   const int64_t* side_ptr;  // the same, but of a number one code for each threshold: up to it branch 0
   const int32_t* sides;
+  const uint64_t* masks;  // of a category in two sets whose codes are below 64, by node: which are met, which go to 1
   const std::vector<uint32_t>& n_values;  // of each column: see GrowRows
 };
 

@@ -259,6 +259,32 @@ def test_bins_that_tell_classes_apart_find_a_threshold(monkeypatch):
     assert losses[0] < 0.1 * losses[1]
 
 
+def test_trees_see_conditions_within_conditions():
+    rng = np.random.default_rng(0)
+    X = rng.random((4000, 5))
+    y = np.where(X[:, 0] > 0.4, X[:, 1] < 0.5, (X[:, 2] > 0.7) & (X[:, 3] < 0.6)).astype(int)
+    losses = {
+        n: log_loss(y[1500:], cw.PoolClassifier(n_trees=n).fit(X[:1500], y[:1500]).predict_proba(X[1500:]), [0, 1])
+        for n in (0, 8)
+    }
+    assert losses[8] < 0.7 * losses[0]
+
+
+def test_trees_leave_names_to_networks():
+    """Names that come once or twice tell a tree about the rows that it was grown from, and about no others."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=600)
+    once, often = np.arange(600).astype(str), rng.integers(8, size=600).astype(str)
+    X = pd.DataFrame(
+        {"once": once, "twice": (np.arange(600) // 2).astype(str), "often": often, "size": y + rng.normal(size=600)}
+    )
+    (*_, forest) = cw.PoolClassifier().fit(X, y).members_
+    split_on = {int(i) for tree in forest.trees for i in tree.splits.column} - {-1}
+    assert split_on == {2, 3}
+    (*_, forest) = cw.PoolClassifier().fit(X[["once"]], y).members_
+    assert all(tree.splits.n_nodes == 1 for tree in forest.trees)
+
+
 def test_a_sample_is_enough(monkeypatch):
     X, y = numbers(900)
     whole = cw.PoolClassifier(n_members=2).fit(X, y)

@@ -31,14 +31,19 @@ class Forest:
         self.factors = tuning.term_factors(range(len(trees)))
         self.trees = TreeMean(trees, smoothed, n_values, threads=threads)
         self.log_prior = log_prior
+        self.tables = [
+            None if table is None else factor * np.log(table)
+            for factor, table in zip(self.factors, self.trees.tables, strict=True)
+        ]  # what a tree adds at every node, where all of them are written out
         self.start = log_prior + tuning.bias - self.factors.sum() * log_prior
         self.intercept = self.start + self.factors @ self.trees.start
 
     def scores(self, batch: CodedBatch) -> FloatArray:
         """What P(y | x) is the softmax of, rows x classes."""
         total = np.tile(self.start, (batch.n_rows, 1))
-        for t, factor in enumerate(self.factors):
-            total += factor * np.log(self.trees.tree_proba(batch, t))
+        for t, (factor, table) in enumerate(zip(self.factors, self.tables, strict=True)):
+            nodes = self.trees.apply(batch, t)
+            total += table[nodes] if table is not None else factor * np.log(self.trees.node_proba(t, nodes))
         return total
 
     def contributions(self, batch: CodedBatch) -> FloatArray:

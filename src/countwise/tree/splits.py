@@ -21,6 +21,7 @@ from countwise.tree.partition import cells_upwards, summed
 MISSING = 2  # the branch of a number; up to the threshold is 0, above it 1
 SUBSET = -2  # in the place of a threshold: a category in two sets
 N_LIKELY = 16  # thresholds that stand for a soft one; the kernel's kLikelyThresholds
+MASKED = 64  # codes: more do not fit into the bits of one number
 NO_SIDES = np.empty(0, np.int32)
 
 
@@ -132,13 +133,30 @@ class SplitTable(NarrowPickles):
 
     @property
     def _arrays(self) -> tuple[AnyArray, ...]:
-        return self.parent, self.branch, self.column, self.threshold, *self.kernel_arrays[2:]
+        return self.parent, self.branch, self.column, self.threshold, *self.kernel_arrays[2:4]
 
     @cached_property
-    def kernel_arrays(self) -> tuple[IntArray, IntArray, OffsetArray, IntArray]:
+    def kernel_arrays(self) -> tuple[IntArray, IntArray, OffsetArray, IntArray, AnyArray]:
         """The table as walks of the kernel take it."""
         side_ptr = np.zeros(self.n_nodes + 1, np.int64) if self.side_ptr is None else self.side_ptr
-        return self._walk, self.branch, side_ptr, self.sides
+        return self._walk, self.branch, side_ptr, self.sides, self._masks
+
+    @property
+    def _masks(self) -> AnyArray:
+        """For each node split in two sets the codes that it met, and those of branch 1: bits of two numbers.
+
+        Both are 0 where a code is beyond ``MASKED``, and its sides have to be searched.
+        """
+        masks = np.zeros((self.n_nodes, 2), np.uint64)
+        if self.side_ptr is not None:
+            node = np.repeat(np.arange(self.n_nodes), np.diff(self.side_ptr))
+            node, sides = node[self.threshold[node] == SUBSET], self.sides[self.threshold[node] == SUBSET]
+            code = sides >> 1
+            bit = np.uint64(1) << np.minimum(code, MASKED - 1).astype(np.uint64)
+            np.bitwise_or.at(masks[:, 0], node, bit)
+            np.bitwise_or.at(masks[:, 1], node, np.where(sides & 1, bit, np.uint64(0)))
+            masks[node[code >= MASKED]] = 0
+        return masks.reshape(-1)
 
     @cached_property
     def _walk(self) -> IntArray:
