@@ -143,6 +143,11 @@ def test_networks_and_trees_of_a_pool(run, folder):
     assert header.split() == ["networks", "trees", "attribute", "kind", "most", "values", "most", "parents"]
     table = json.loads(run("inspect", "p.cw", "--attribute", "size", "--json").stdout)["table"]
     assert sum(sum(row["counts"]) for row in table) == sum(facts["class_counts"])
+    text = run("inspect", "p.cw", "--attribute", "size").stdout
+    size = next(attribute for attribute in facts["attributes"] if attribute["name"] == "size")
+    assert f"networks    {size['members']} use it" in text
+    assert f"trees       {size['trees']} split on it" in text
+    assert "each network has its own; here are those of the first" in text
 
 
 def test_cuts_of_times_are_times(run, table):

@@ -146,10 +146,12 @@ def _show_attribute(attribute: dict[str, Any]) -> None:
     values = f"at most {attribute['most_values']}" if of_members else attribute["n_values"]
     lines = {"attribute": f"{attribute['name']} ({attribute['kind']}, {values} values)"}
     if of_members:
-        is_used = attribute["members"] > 0
-        lines["members"] = f"{attribute['members']} use it, with at most {attribute['most_parents']} parents"
+        is_used, network = attribute["members"] > 0, "network" if "trees" in attribute else "member"
+        lines[f"{network}s"] = f"{attribute['members']} use it, with at most {attribute['most_parents']} parents"
+        if "trees" in attribute:
+            lines["trees"] = f"{attribute['trees']} split on it"
         if "cuts" in attribute and is_used:
-            lines["bins"] = "each member has its own; here are those of the first"
+            lines["bins"] = f"each {network} has its own; here are those of the first"
     elif "splits" in attribute:
         is_used = False  # a grown tree counts no table of an attribute
         lines["splits"] = str(attribute["splits"])
