@@ -362,6 +362,9 @@ def choose_splits(
     low: IntArray,
     high: IntArray,
 ) -> tuple[OffsetArray, IntArray]: ...
+def sum_upwards(
+    parent: IntArray, key: OffsetArray, count: FloatArray, arity: int
+) -> tuple[OffsetArray, IntArray, FloatArray]: ...
 def reach_nodes(
     columns: Sequence[CodeArray],
     n_values: Sequence[int],

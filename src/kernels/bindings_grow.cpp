@@ -1,7 +1,8 @@
-// Bindings: growth of classification trees, and rows to their nodes.
+// Bindings: growth of classification trees, rows to their nodes, and counts of nodes.
 #include "bindings.hpp"
 #include "grow.hpp"
 #include "grow_choice.hpp"
+#include "sum_upwards.hpp"
 #include "walk.hpp"
 
 namespace countwise {
@@ -124,6 +125,20 @@ void bind_growth(nb::module_& m) {
         "column"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert());
   m.def("grow_tree", &bind_grow_tree, "columns"_a, "arity"_a, "n_values"_a, "target"_a, "n_classes"_a,
         "weights"_a.none(), "n_known"_a, "options"_a, "n_threads"_a);
+  m.def(
+      "sum_upwards",
+      [](In<int32_t> parent, In<int64_t> key, In<double> count, size_t arity) {
+        expect_size(count.shape(0), key.shape(0), "one count per key is needed");
+        const KeyedCounts own{key.data(), count.data(), key.shape(0)};
+        SummedCells cells;
+        {
+          nb::gil_scoped_release release;
+          cells = sum_upwards(parent.data(), parent.shape(0), own, arity);
+        }
+        return nb::make_tuple(to_numpy(std::move(cells.cell_ptr)), to_numpy(std::move(cells.cell_value)),
+                              to_numpy(std::move(cells.cell_count)));
+      },
+      "parent"_a, "key"_a, "count"_a, "arity"_a);
   m.def(
       "reach_nodes",
       [](const std::vector<AnyColumn>& codes, const std::vector<uint32_t>& n_values, const nb::tuple& splits,

@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kRows = 256;       // of a task
 constexpr double kRounding = 1e-9;  // of a count
+constexpr double kLeast = 1e-300;   // of a probability: products of many small shares come to 0
 
 // One row after the other: its path, what leaves each node of it, and the estimates without that.
 class Leaver {
@@ -25,7 +26,7 @@ class Leaver {
       step.left = std::min(left, step.n);
       if (level > 0) left = lost_above(step.concentration * path_[level - 1].estimate, step.n, step.left);
     }
-    descend(y, p);
+    mix(y, p);
   }
 
  private:
@@ -56,19 +57,25 @@ class Leaver {
       above = step.estimate = (step.n + step.concentration * above) / (step.total + step.concentration);
   }
 
-  // Down the path without the row, all classes at once.
-  void descend(uint32_t y, double* p) const {
-    std::fill_n(p, tree_.arity, 1.0 / static_cast<double>(tree_.arity));
-    for (const Step& step : path_) {
-      const double total = std::max(0.0, step.total - step.left);
-      if (total <= kRounding && step.node > 0) break;  // no other row here, nor below
+  // The estimate without the row, all classes at once: p_l = (n_l + a_l p_(l - 1)) / (N_l + a_l), written out as a sum
+  // over the levels, so that only classes with a cell are touched. The row's own class is summed apart: what is left of
+  // its counts is mostly 0, and must be.
+  void mix(uint32_t y, double* p) const {
+    size_t n_levels = 1;  // a node that holds no other row is gone, with all below it
+    while (n_levels < path_.size() && path_[n_levels].total - path_[n_levels].left > kRounding) ++n_levels;
+    std::fill_n(p, tree_.arity, 0.0);
+    double own = 0, weight = 1;  // of what stands above
+    for (size_t level = n_levels; level-- > 0;) {
+      const Step& step = path_[level];
       const double a = step.node == 0 ? step.concentration : factor_ * step.concentration;
-      const double scale = 1 / (total + a), share_above = a * scale;
-      for (size_t v = 0; v < tree_.arity; ++v) p[v] *= share_above;
+      const double scale = weight / (std::max(0.0, step.total - step.left) + a);
       for (int64_t cell = tree_.cell_ptr[step.node]; cell < tree_.cell_ptr[step.node + 1]; ++cell)
         p[tree_.cell_value[cell]] += hdp_.counts[cell] * scale;
-      if (step.n > 0) p[y] -= step.left * scale;
+      own += (step.n - step.left) * scale;
+      weight = a * scale;
     }
+    p[y] = own;
+    for (size_t v = 0; v < tree_.arity; ++v) p[v] += weight / static_cast<double>(tree_.arity);
   }
 
   const CountTreeView& tree_;
@@ -91,7 +98,7 @@ void left_out_log_proba(const TreeHdp& hdp, double factor, const LeavingRows& ro
     for (size_t row = block * kRows; row < std::min(rows.n_rows, (block + 1) * kRows); ++row) {
       double* p = out + row * width;
       leaver.run(rows.node[row], code_at(rows.target, row), rows.left[row], p);
-      for (size_t v = 0; v < width; ++v) p[v] = std::log(p[v]);
+      for (size_t v = 0; v < width; ++v) p[v] = std::log(std::max(p[v], kLeast));
     }
   });
 }

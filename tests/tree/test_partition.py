@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from countwise.tree.partition import partition_counts, tree_levels
+from countwise.tree.partition import cells_upwards, partition_counts, summed, tree_levels
 
 
 @st.composite
@@ -93,6 +93,43 @@ def test_arrays_keep_the_rules_of_count_trees(case):
     assert (tree.cell_parent[tree.level_cells(0).stop :] >= 0).all()
     dtypes = [tree.parent, tree.level_ptr, tree.cell_ptr, tree.cell_value, tree.cell_count]
     assert [array.dtype.name for array in dtypes] == ["int32", "int64", "int64", "int32", "float64"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(partitions(), st.booleans())
+def test_cells_of_a_node_are_its_own_and_those_below(case, rows_in_inner_nodes):
+    parent, node, codes, weights, arity = case
+    if rows_in_inner_nodes:
+        node = node // 2
+    weights = np.ones(len(node)) if weights is None else weights
+    cell_ptr, value, count = cells_upwards(parent, *summed(node.astype(np.int64) * arity + codes, weights), arity)
+    expected = [np.zeros(arity) for _ in parent]
+    given = [set() for _ in parent]  # a weight of 0 makes a cell too
+    for leaf, code, weight in zip(node, codes, weights, strict=True):
+        here = leaf
+        while here >= 0:
+            expected[here][code] += weight
+            given[here].add(code)
+            here = parent[here]
+    assert cell_ptr[0] == 0
+    assert cell_ptr[-1] == len(value) == len(count)
+    for i in range(len(parent)):
+        cells = slice(cell_ptr[i], cell_ptr[i + 1])
+        assert value[cells].tolist() == sorted(given[i])
+        np.testing.assert_allclose(count[cells], expected[i][value[cells]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("parent", [[-1, 2, 1], [-1, 0, 7], [-1, -1]], ids=["a ring", "no such node", "two roots"])
+def test_parents_that_make_no_tree_are_refused(parent):
+    with pytest.raises(ValueError, match="parents do not make a tree"):
+        cells_upwards(np.array(parent, np.int32), np.zeros(1, np.int64), np.ones(1), 1)
+
+
+@pytest.mark.parametrize("most", [3, 10**9])
+def test_keys_add_up_by_counters_and_by_sorting(most):
+    key, count = summed(np.array([most, 1, most, 0]), np.array([0.5, 2.0, 0.25, 1.0]))
+    assert key.tolist() == [0, 1, most]
+    assert count.tolist() == [1.0, 2.0, 0.75]
 
 
 def test_levels():

@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from countwise import _kernels
 from countwise.data.coded import CodedBatch
-from countwise.dtypes import FloatArray
+from countwise.dtypes import AnyArray, CodeArray, FloatArray, IntArray
 from countwise.parallel import thread_map
 from countwise.smooth.hdp import ROOT_CONCENTRATION, HDPFit
 from countwise.tree.splits import SplitTree
+
+
+@dataclass(frozen=True, eq=False)
+class KindsOfRows:
+    """Rows that a tree can not tell apart: of one node and class, with as much to leave. ``place`` is that of each row.
+
+    A tree says the same of them, and most leaves have several.
+    """
+
+    node: IntArray
+    target: CodeArray
+    left: FloatArray
+    place: AnyArray
+
+    @classmethod
+    def of(cls, node: IntArray, target: CodeArray, left: FloatArray, n_classes: int) -> KindsOfRows:
+        """The kinds of some rows."""
+        amounts, amount = np.unique(left, return_inverse=True)
+        key = (node.astype(np.int64) * n_classes + target) * len(amounts) + amount
+        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        return cls(node[first], target[first], left[first], place)
 
 
 class TreeEvidence:
@@ -32,34 +54,40 @@ class TreeEvidence:
     ) -> None:
         self.trees, self.fits, self.log_prior, self.threads = trees, fits, log_prior, threads
         left = np.ones(rows.n_rows) if rows.left_out is None else rows.left_out
-        nodes = thread_map(lambda tree: tree.splits.apply(rows, n_values), trees, threads)
-        pairs = zip(trees, nodes, strict=True)
-        self.rows = [(node, rows.target, left * tree.splits.is_leaf[node]) for tree, node in pairs]
+        target = rows.target
+        assert target is not None
+
+        def kinds(tree: SplitTree) -> KindsOfRows:
+            node = tree.splits.apply(rows, n_values)
+            return KindsOfRows.of(node, target, left * tree.splits.is_leaf[node], tree.counts.arity)
+
+        self.kinds = thread_map(kinds, trees, threads)
 
     def terms(self, log_factor: float) -> FloatArray:
         """Every tree by itself, trees x rows x classes, with this factor on all concentrations."""
         out = np.empty((len(self.trees), *self.log_prior.shape))
         for t in range(len(self.trees)):
-            self._log_proba(t, log_factor, out[t])
-        return out - self.log_prior
+            np.subtract(self._log_proba(t, log_factor), self.log_prior, out=out[t])
+        return out
 
     def mean(self, log_factor: float) -> FloatArray:
         """The mean over the trees, rows x classes."""
-        total, own = np.zeros_like(self.log_prior), np.empty_like(self.log_prior)
+        total = np.zeros_like(self.log_prior)
         for t in range(len(self.trees)):
-            self._log_proba(t, log_factor, own)
-            total += own
+            total += self._log_proba(t, log_factor)
         return total / len(self.trees) - self.log_prior
 
-    def _log_proba(self, t: int, log_factor: float, out: FloatArray) -> None:
-        tree, fit = self.trees[t].counts, self.fits[t]
+    def _log_proba(self, t: int, log_factor: float) -> FloatArray:
+        tree, fit, kinds = self.trees[t].counts, self.fits[t], self.kinds[t]
+        out = np.empty((len(kinds.node), tree.arity))
         _kernels.left_out_log_proba(
             tree.kernel_arrays,
             fit.counts,
             fit.concentration[fit.group],
             ROOT_CONCENTRATION,
             float(np.exp(log_factor)),
-            self.rows[t],
+            (kinds.node, kinds.target, kinds.left),
             self.threads,
             out.reshape(-1),
         )
+        return out[kinds.place]

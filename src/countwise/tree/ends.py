@@ -12,7 +12,7 @@ from countwise.data.coded import CodedBatch, CodedData
 from countwise.dtypes import AnyArray, FloatArray, OffsetArray
 from countwise.parallel import thread_map
 from countwise.tree.count_tree import CountTree
-from countwise.tree.partition import cells_upwards, summed, tree_levels
+from countwise.tree.partition import cells_upwards, summed
 from countwise.tree.splits import SplitTable, SplitTree, counted, number_values
 
 
@@ -47,10 +47,9 @@ class EndCounts:
 
     def upwards(self) -> EndCounts:
         """For every node the rows that come by."""
-        levels = tree_levels(self.splits.parent)
-        key, count = cells_upwards(levels, self.splits.parent, self.key, self.count, self.n_classes)
-        order = np.argsort(key)
-        return EndCounts(self.splits, key[order], count[order], self.n_classes)
+        ptr, value, count = cells_upwards(self.splits.parent, self.key, self.count, self.n_classes)
+        node = np.repeat(np.arange(self.splits.n_nodes, dtype=np.int64), np.diff(ptr))
+        return EndCounts(self.splits, node * self.n_classes + value, count, self.n_classes)
 
     def tree(self) -> CountTree:
         """The counts as a tree: a row that has not come to a leaf is left out, as in :func:`counted`."""

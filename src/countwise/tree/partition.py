@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from countwise import _kernels
 from countwise.dtypes import AnyArray, FloatArray, IntArray
 from countwise.tree.count_tree import CountTree
 
 Keys = npt.NDArray[np.int64]  # node * arity + value
+Offsets = npt.NDArray[np.int64]
+MOST_EMPTY = 4  # counters for each row, beyond which keys are sorted
 
 
 def partition_counts(
@@ -35,9 +38,8 @@ def partition_counts(
     weights = np.ones(len(leaf)) if weights is None else weights
     there = weights > 0
     leaves = summed(leaf[there].astype(np.int64) * arity + codes[there], weights[there])
-    key, count = cells_upwards(levels, parent, *leaves, arity)
-    occurs = np.zeros(len(parent), bool)
-    occurs[key // arity] = True
+    cell_ptr, value, count = cells_upwards(parent, *leaves, arity)
+    occurs = np.diff(cell_ptr) > 0
     below = np.flatnonzero(occurs)
     n_children = np.bincount(parent[below[below > 0]], minlength=len(parent))
     kept = occurs & (n_children != 1)
@@ -46,8 +48,8 @@ def partition_counts(
     rank[ids] = np.arange(len(ids))
     order, level_ptr = _level_order(rank[above[ids]])
     rank[ids[order]] = np.arange(len(ids))
-    node, value = rank[key // arity], (key % arity).astype(np.int32)
-    sort = np.lexsort((value, node))
+    node = np.repeat(rank[:-1], np.diff(cell_ptr))
+    sort = np.argsort(node, kind="stable")
     sort = sort[np.searchsorted(node[sort], 0) :]  # without those of the nodes that are left out
     tree = CountTree(
         parent=rank[above[ids[order]]],
@@ -83,30 +85,21 @@ def _level_order(parent: AnyArray) -> tuple[AnyArray, npt.NDArray[np.int64]]:
 
 def summed(key: Keys, count: FloatArray) -> tuple[Keys, FloatArray]:
     """Counts of equal keys added up; keys ascend."""
+    most = int(key.max(initial=-1)) + 1
+    if most <= MOST_EMPTY * len(key):  # a counter for each key that could be there
+        distinct = np.flatnonzero(np.bincount(key, minlength=most))
+        return distinct, np.bincount(key, count, minlength=most)[distinct].astype(np.float64, copy=False)
     distinct, inverse = np.unique(key, return_inverse=True)
     return distinct, np.bincount(inverse, count, minlength=len(distinct)).astype(np.float64, copy=False)
 
 
-def cells_upwards(
-    levels: list[AnyArray], parent: IntArray, key: Keys, count: FloatArray, arity: int
-) -> tuple[Keys, FloatArray]:
-    """The cells of all nodes, level by level from the leaves up; ``key`` and ``count`` are the leaves', each key once.
+def cells_upwards(parent: IntArray, key: Keys, count: FloatArray, arity: int) -> tuple[Offsets, IntArray, FloatArray]:
+    """``cell_ptr``, ``cell_value`` and ``cell_count`` of all nodes; ``key`` and ``count`` are the leaves', as summed.
 
-    ``levels`` as :func:`tree_levels` gives them. The cells of a level have ascending keys; the deepest level is first.
+    >>> cells_upwards(np.array([-1, 0, 0], np.int32), np.array([2, 3, 5]), np.array([4.0, 1.0, 2.0]), arity=2)
+    (array([0, 2, 4, 5]), array([0, 1, 0, 1, 1], dtype=int32), array([4., 3., 4., 1., 2.]))
     """
-    depth = np.empty(len(parent), np.int64)
-    for level, nodes in enumerate(levels):
-        depth[nodes] = level
-    by_depth = np.argsort(depth[key // arity], kind="stable")
-    ends = np.searchsorted(depth[key // arity][by_depth], np.arange(len(levels) + 1))
-    parts, passed = [], (key[:0], count[:0])
-    for level in range(len(levels) - 1, -1, -1):
-        own = by_depth[ends[level] : ends[level + 1]]
-        both = summed(np.concatenate([key[own], passed[0]]), np.concatenate([count[own], passed[1]]))
-        parts.append(both)
-        node = both[0] // arity
-        passed = parent[node].astype(np.int64) * arity + both[0] % arity, both[1]
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    return _kernels.sum_upwards(parent, key, count, arity)
 
 
 def _kept_above(levels: list[AnyArray], parent: IntArray, kept: AnyArray) -> AnyArray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -244,13 +243,8 @@ def _leaf_cells(tree: CountTree, splits: SplitTable) -> tuple[OffsetArray, Float
 
 def _sum_up(splits: SplitTable, key: OffsetArray, count: FloatArray, arity: int) -> CountTree:
     """The tree of the counts at the leaves; ``key`` is node x arity + value."""
-    level_ptr = levels_of(splits.parent)
-    levels = [np.arange(*ends) for ends in pairwise(level_ptr)]
-    keys, counts = cells_upwards(levels, splits.parent, *summed(key, count), arity)
-    order = np.argsort(keys)
-    keys, counts = keys[order], counts[order]
-    cell_ptr = np.searchsorted(keys, np.arange(splits.n_nodes + 1, dtype=np.int64) * arity).astype(np.int64)
-    return CountTree(splits.parent, level_ptr, cell_ptr, (keys % arity).astype(np.int32), counts, arity)
+    cells = cells_upwards(splits.parent, *summed(key, count), arity)
+    return CountTree(splits.parent, levels_of(splits.parent), *cells, arity)
 
 
 def levels_of(parent: IntArray) -> OffsetArray:
