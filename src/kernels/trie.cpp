@@ -196,12 +196,14 @@ Trie build(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32
   Contexts contexts = tree.top();
   Trie trie;
   for (size_t level = 0; level <= depth; ++level) {
-    const bool few = contexts.member.size() * sparse_below < contexts.size() * n_classes;
+    const bool large = contexts.size() * n_classes > kLargeLevel;
+    const size_t below = sparse_below > 0 && large ? kSparseBelowLarge : sparse_below;
+    const bool few = contexts.member.size() * below < contexts.size() * n_classes;
     const uint32_t next_arity = level < depth ? path_arity[level + 1] : 1;
     Children next(next_arity);
     Contexts deeper;
     if (level < depth) deeper = tree.descend(contexts, next_arity, next);
-    if (!trie.deep.empty() || (few && level > 0 && sparse_below > 0)) {
+    if (!trie.deep.empty() || (few && level > 0 && below > 0)) {
       trie.deep.push_back(SparseLevel{std::move(next), {}, {}});
       sparse.run(contexts, level + 1, trie.deep.back());
     } else {

@@ -32,6 +32,8 @@ struct SparseLevel {
 };
 
 constexpr uint32_t kSparseBelow = 8;  // so up to 8 classes are always dense, which is up to twice as fast
+constexpr size_t kLargeLevel = size_t{1} << 20;  // numbers of a level that no cache holds: what is small is fast there
+constexpr uint32_t kSparseBelowLarge = 2;
 
 // Dense levels, then sparse ones.
 struct Trie {

@@ -288,7 +288,7 @@ def test_trees_leave_names_to_networks():
 def test_a_sample_is_enough(monkeypatch):
     X, y = numbers(900)
     whole = cw.PoolClassifier(n_members=2).fit(X, y)
-    monkeypatch.setattr(pool, "SEARCH_ROWS", 300)
+    monkeypatch.setattr(pool, "SAMPLE_ROWS", 300)
     monkeypatch.setattr(pool, "TUNE_ROWS", 50)
     some = cw.PoolClassifier(n_members=2).fit(X, y)
     assert all(tree.counts.total[0] == 900 for _, trees in networks_of(some) for tree in trees)
@@ -301,6 +301,13 @@ def test_a_sample_is_enough(monkeypatch):
     order = np.random.default_rng(0).permutation(900)
     again = cw.PoolClassifier(n_members=2).fit(X[order], y[order])
     np.testing.assert_array_equal(again.predict_proba(X), some.predict_proba(X))
+
+
+def test_samples_are_smaller_where_memory_or_many_columns_want_it():
+    limit, memory = pool._sample_limit, 10**12
+    assert limit(1, memory) == limit(200, memory) == pool.SAMPLE_ROWS
+    assert limit(400, memory) == pool.SAMPLE_ROWS // 2
+    assert limit(10_000, memory) == limit(200, 1000) == pool.SEARCH_ROWS
 
 
 # Errors
@@ -352,7 +359,7 @@ def test_counts_that_do_not_fit_are_refused_before_they_are_smoothed(monkeypatch
         pytest.fail("smoothed in vain")
 
     monkeypatch.setattr(pool, "_fit_all", fail)
-    with pytest.raises(MemoryLimitError, match="the counts of 15 members take"):
+    with pytest.raises(MemoryLimitError, match="the counts of 18 members take"):
         cw.PoolClassifier(max_memory=n_bytes // 2).fit(X, y)
 
 

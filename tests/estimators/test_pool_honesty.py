@@ -92,6 +92,24 @@ def test_structures_bins_and_trees_of_a_part_do_not_see_its_labels(monkeypatch):
     assert tuned[0] != tuned[1]
 
 
+def test_few_rows_search_and_tune_where_many_grow_trees(watched, monkeypatch):
+    """Trees want all rows of a sample; parents and weights are found by some of them, as honestly."""
+    monkeypatch.setattr(pool, "SEARCH_ROWS", 60)
+    monkeypatch.setattr(pool, "TUNE_ROWS", 30)
+    monkeypatch.setattr(pool, "_sample_limit", lambda n_columns, memory: 400)
+    X, y = words()
+    cw.PoolClassifier(n_members=3, n_parts=3).fit(X, y)
+    searched, grown, judged = watched
+    assert sum(grown[0].values()) > 250
+    for part, rows in searched:
+        assert rows <= grown[8 * part]  # of the same rows, outside the part
+        assert 0 < len(rows) <= 60
+        assert 0 < len(judged[part][0]) <= 30
+        copies = {row[:-1] for row in rows} & {row[:-1] for row in judged[part][0]}  # only of what is much of a part
+        everything = grown[8 * part] + grown[8 * ((part + 1) % 3)]
+        assert all(sum(n for row, n in everything.items() if row[:-1] == x) > 0.05 * 400 / 3 for x in copies)
+
+
 @each_model
 def test_noise_is_not_believed(make):
     rng = np.random.default_rng(0)

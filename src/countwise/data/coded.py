@@ -62,12 +62,12 @@ class CodedBatch:
 
     def select(self, rows: np.ndarray) -> CodedBatch:
         """The rows of a mask or of positions."""
-        codes = [column[rows] for column in self.codes]
-        target = None if self.target is None else self.target[rows]
-        weights = None if self.weights is None else self.weights[rows]
-        one_row = None if self.one_row is None else self.one_row[rows]
-        n_rows = len(codes[0]) if codes else int(np.count_nonzero(rows))
-        return CodedBatch(codes, target, weights, n_rows, one_row)
+        kept = np.flatnonzero(rows) if rows.dtype == bool else rows  # once for all columns
+        codes = [column[kept] for column in self.codes]
+        target = None if self.target is None else self.target[kept]
+        weights = None if self.weights is None else self.weights[kept]
+        one_row = None if self.one_row is None else self.one_row[kept]
+        return CodedBatch(codes, target, weights, len(kept), one_row)
 
     def weighted(self, weights: FloatArray) -> CodedBatch:
         """The rows of positive weight, with these weights; without any where all are 1."""

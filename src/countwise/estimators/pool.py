@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from countwise.data.coarse import coarsening, joined_codec
+from countwise.data.coarse import Coarsening, coarsening, joined_codec
 from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch
 from countwise.data.discretise import Discretiser, EqualFrequency, RandomMDLP
@@ -40,7 +40,10 @@ from countwise.tree.context import TreeCounter
 from countwise.tree.count_tree import CountedTree
 from countwise.tree.splits import number_values
 
-TUNE_ROWS = 5000  # of a part
+SAMPLE_ROWS = 250_000  # from which all is learned but the counts
+SAMPLE_CODES = 50_000_000  # of them: fewer rows where there are many columns
+CODE_BYTES = 8  # two for a code, in up to four copies while a sample is drawn
+TUNE_ROWS = 12_000  # of a part
 FOREST_SAY = 1 / 3  # of the trees of a part, before weights are tuned, beside that of its networks
 FINE_BINS = 1000  # among whose cut points those that tell classes apart are chosen
 GAIN_SHARE = 3  # one member in so many is searched for gain, the others for the class
@@ -72,12 +75,12 @@ class PoolClassifier(EnsembleClassifier):
 
     The parameters and attributes that all classifiers share are in :class:`CountClassifier`; ``smoothing`` is "hdp" or
     an ``HDP`` object by "vb", and ``discretiser`` one that does not look at the classes, for the networks whose bins do
-    not. Beyond 30,000 rows structures and weights are learned from a sample, chosen by a hash of the rows; counts
-    always come from all rows.
+    not. Beyond 250,000 rows (fewer of more than 200 columns) structures and weights are learned from a sample, chosen by
+    a hash of the rows; counts always come from all rows.
 
     Parameters
     ----------
-    n_members : int, default 4
+    n_members : int, default 5
         Networks of each part. More are a little better, and take as much longer.
     n_parts : int, default 3
         Parts of the rows; at least 2.
@@ -99,7 +102,7 @@ class PoolClassifier(EnsembleClassifier):
 
     def __init__(
         self,
-        n_members: int = 4,
+        n_members: int = 5,
         n_parts: int = 3,
         k: int = 5,
         n_trees: int = 8,
@@ -132,16 +135,15 @@ class PoolClassifier(EnsembleClassifier):
     def _learn_members(self, source: Source, labels: AnyArray | None, plan: Plan) -> LearnedEnsemble:
         recipes = self._recipes(plan.seed)
         table = read_table(source, labels, plan, [_first_bins(plan.discretiser, own) for own in recipes])
-        rows = sample_rows(table.data, SEARCH_ROWS, plan.seed)
+        rows = sample_rows(table.data, _sample_limit(len(table.codec.columns), plan.memory), plan.seed)
         inside = honest_shares(rows, self.n_parts)
         outside = (1.0 if rows.weights is None else rows.weights) - inside
         table = _with_class_bins(table, recipes, rows, outside, plan)
-        views = [view.recode(rows) for view in table.views]
+        searched = [rows.weighted(thinned_weights(rows, own, SEARCH_ROWS)) for own in outside]
 
         def search(m: int) -> Structure:
-            rows = views[m].weighted(outside[recipes[m].part])
-            codec = table.codecs[m]
-            found = self._search(SearchRows(rows, codec.names, codec.arity, len(codec.classes)), recipes[m])
+            codec, own = table.codecs[m], table.views[m].recode(searched[recipes[m].part])
+            found = self._search(SearchRows(own, codec.names, codec.arity, len(codec.classes)), recipes[m])
             bar.advance()
             return found
 
@@ -149,7 +151,6 @@ class PoolClassifier(EnsembleClassifier):
             structures = thread_map(search, range(len(recipes)), plan.threads)
         forests = grow_forests(table.codec, rows, outside, self.n_trees, plan.seed, plan.threads)
         table = table.with_more([codec for codec, _ in forests])
-        views += [view.recode(rows) for view in table.views[len(recipes) :]]
         budget = CountBudget(len(table.codecs), plan)
 
         def count(m: int, data: MemberData) -> Steps[Member]:
@@ -163,7 +164,7 @@ class PoolClassifier(EnsembleClassifier):
         assert class_counts is not None
         assert isinstance(smoother, HDP)
         fits = _fit_all(members, smoother, plan.threads)
-        tunings = self._tune(members, fits, class_counts, rows, views, inside, plan)
+        tunings = self._tune(members, fits, class_counts, rows, table.views, inside, plan)
         prior = log_prior(class_counts, smoother, plan.seed)
         parameters = [_smoothed(*facts, prior) for facts in zip(members, fits, tunings, strict=True)]
         members = [replace(member, tuning=tuning) for member, tuning in zip(members, tunings, strict=True)]
@@ -197,7 +198,7 @@ class PoolClassifier(EnsembleClassifier):
         fits: Sequence[list[HDPFit]],
         class_counts: FloatArray,
         rows: CodedBatch,
-        views: list[CodedBatch],
+        views: Sequence[Coarsening],
         inside: FloatArray,
         plan: Plan,
     ) -> list[Tuning]:
@@ -207,12 +208,18 @@ class PoolClassifier(EnsembleClassifier):
                 own = [m for m, member in enumerate(members) if member.group == p]
                 n_terms = sum(len(members[m].trees) for m in own)
                 n_rows = min(TUNE_ROWS, most_rows(n_terms, len(class_counts)))
-                weights = thinned_weights(rows, inside[p], n_rows)
-                judged = [views[m].weighted(weights) for m in own]
+                judging = rows.weighted(thinned_weights(rows, inside[p], n_rows))
+                judged = [views[m].recode(judging) for m in own]
                 part = [_fitted(members[m], fits[m]) for m in own]
                 tunings |= zip(own, tune_part(part, class_counts, judged, len(rows.codes), plan.threads), strict=True)
                 bar.advance()
         return [tunings[m] for m in range(len(members))]
+
+
+def _sample_limit(n_columns: int, memory: int) -> int:
+    """Rows of the sample: fewer where many columns, or little memory, leave no room for as many as are of use."""
+    codes = min(SAMPLE_CODES, memory // CODE_BYTES)
+    return min(SAMPLE_ROWS, max(codes // max(1, n_columns), SEARCH_ROWS))
 
 
 def _own_discretiser(discretiser: Discretiser, seed: np.random.SeedSequence) -> Discretiser:

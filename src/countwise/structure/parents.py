@@ -15,8 +15,9 @@ from countwise import _kernels
 from countwise.data.coded import CodedBatch
 from countwise.structure.structure import Structure
 
-SEARCH_ROWS = 30_000  # enough to choose by, where there are more
-SCORED_ROWS = 1500  # whose class is predicted while parents are chosen
+SEARCH_ROWS = 60_000  # enough to choose by, where there are more
+SCORED_ROWS = 4000  # whose class is predicted while parents are chosen
+SCORED_ENTRIES = 25_000_000  # of them x attributes x classes, 8 bytes each: fewer rows where there are many
 N_CANDIDATES = 64  # attributes that can be parents: the first ones of the order
 N_LATER = 20  # candidates of an attribute after its first parent: those that were best then
 LEAST_SCORE = 0.5  # about twice the log loss that a parent saves, in nats
@@ -70,8 +71,8 @@ def class_structure(
     """
     n = len(order)
     visited = [order[i] for _ in range(k) for i in rng.permutation(n).tolist()]
-    scored = list(range(min(n_scored, rows.batch.n_rows)))
+    n_scored = min(n_scored, rows.batch.n_rows, max(1, SCORED_ENTRIES // (max(1, n) * rows.n_classes)))
     parents = _kernels.class_parents(
-        rows.kernel_rows, list(order), k, N_CANDIDATES, visited, scored, N_LATER, LEAST_SCORE
+        rows.kernel_rows, list(order), k, N_CANDIDATES, visited, list(range(n_scored)), N_LATER, LEAST_SCORE
     )
     return Structure(tuple(rows.names), tuple(order), tuple(tuple(found) for found in parents))
