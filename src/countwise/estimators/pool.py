@@ -75,8 +75,8 @@ class PoolClassifier(EnsembleClassifier):
 
     The parameters and attributes that all classifiers share are in :class:`CountClassifier`; ``smoothing`` is "hdp" or
     an ``HDP`` object by "vb", and ``discretiser`` one that does not look at the classes, for the networks whose bins do
-    not. Beyond 250,000 rows (fewer of more than 200 columns) structures and weights are learned from a sample, chosen by
-    a hash of the rows; counts always come from all rows.
+    not. Beyond 250,000 rows (of more than 200 columns: 50 million values) structures and weights are learned from a
+    sample, chosen by a hash of the rows; counts always come from all rows.
 
     Parameters
     ----------
