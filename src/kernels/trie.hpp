@@ -31,7 +31,7 @@ struct SparseLevel {
   std::vector<Item> item;  // per context: nodes by class, then cells by value and class
 };
 
-constexpr uint32_t kSparseBelow = 8;  // so up to 8 classes are always dense, which is up to twice as fast
+constexpr uint32_t kSparseBelow = 8;             // so up to 8 classes are always dense, which is up to twice as fast
 constexpr size_t kLargeLevel = size_t{1} << 20;  // numbers of a level that no cache holds: what is small is fast there
 constexpr uint32_t kSparseBelowLarge = 2;
 

@@ -161,6 +161,16 @@ def test_dense_and_sparse_levels_say_the_same(smoother, n_classes):
         np.testing.assert_allclose(found, dense, rtol=0, atol=1e-12)
 
 
+def test_levels_that_no_cache_holds_are_sparse_with_few_classes_too():
+    table = random_table(17, 200_000, [90, 90, 90, 3], n_classes=7)  # nearly as many contexts of three parents
+    new = random_table(18, 5000, [91, 91, 91, 4]).X
+    families = [Family(3, (0, 1, 2))]
+    dense = log_joint_by_layout(table, families, MBranch(), new, 0)
+    found = log_joint_by_layout(table, families, MBranch(), new, 8)
+    assert not np.array_equal(found, dense)  # sums in another order
+    np.testing.assert_allclose(found, dense, rtol=0, atol=1e-12)
+
+
 @each_smoother
 def test_more_rows_than_a_block_and_a_share(smoother, formula):
     table = dependent_table(6, 200, 3)
