@@ -35,14 +35,26 @@ struct CodeEntry {
   Count weight;
 };
 
-// Memory that is used again from column to column.
+// The codes that a node has of a category: entries starts[i] .. starts[i + 1], and their weight.
+template <class Count>
+struct NodeCodes {
+  std::vector<size_t> starts;
+  std::vector<Count> weight;
+  size_t size() const { return weight.size(); }
+};
+
+// Memory that is used again from column to column: most nodes are small, and would spend their time on getting it.
 template <class Count>
 struct ColumnScratch {
   std::vector<Count> table, counts, left, right;
   std::vector<uint64_t> keys, sorted;
   std::vector<CodeEntry<Count>> entries;
   std::vector<uint32_t> touched;
-  std::vector<double> shares, direction, turned;  // of subset_split
+  // Of subset_split.
+  NodeCodes<Count> codes;
+  std::vector<double> shares, direction, turned, along;
+  std::vector<uint32_t> order;
+  std::vector<uint8_t> on_left;
 };
 
 // The two sides of a split while rows move from the right to the left: their class counts, and what they cost.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "grow_column.hpp"
@@ -15,17 +16,10 @@ double subset_bits(size_t m) {
   return doublings < kManyCodes ? std::log2(std::ldexp(1.0, doublings) - 1) : doublings;
 }
 
-// The codes of a node: entries starts[i] .. starts[i + 1], and their weight.
 template <class Count>
-struct Codes {
-  std::vector<size_t> starts;
-  std::vector<Count> weight;
-  size_t size() const { return weight.size(); }
-};
-
-template <class Count>
-Codes<Count> codes_of_entries(const std::vector<CodeEntry<Count>>& entries) {
-  Codes<Count> found;
+void find_codes(const std::vector<CodeEntry<Count>>& entries, NodeCodes<Count>& found) {
+  found.starts.clear();
+  found.weight.clear();
   for (size_t i = 0; i < entries.size(); ++i) {
     if (i == 0 || entries[i].code != entries[i - 1].code) {
       found.starts.push_back(i);
@@ -34,13 +28,12 @@ Codes<Count> codes_of_entries(const std::vector<CodeEntry<Count>>& entries) {
     found.weight.back() += entries[i].weight;
   }
   found.starts.push_back(entries.size());
-  return found;
 }
 
 // out[i * n_classes + c] = the share of class c among the rows of code i, less that among all rows.
 template <class Count>
-void class_shares(const NodeRows<Count>& node, const Codes<Count>& codes, const std::vector<CodeEntry<Count>>& entries,
-                  std::vector<double>& out) {
+void class_shares(const NodeRows<Count>& node, const NodeCodes<Count>& codes,
+                  const std::vector<CodeEntry<Count>>& entries, std::vector<double>& out) {
   const size_t k = node.n_classes;
   out.resize(codes.size() * k);
   for (size_t i = 0; i < codes.size(); ++i) {
@@ -56,7 +49,7 @@ double dot(const double* a, const double* b, size_t n) { return std::inner_produ
 
 // The direction of the greatest weighted variance of the shares, by power iteration from the code that adds most to it.
 template <class Count>
-void main_direction(const Codes<Count>& codes, size_t k, ColumnScratch<Count>& scratch) {
+void main_direction(const NodeCodes<Count>& codes, size_t k, ColumnScratch<Count>& scratch) {
   const auto& shares = scratch.shares;
   auto &direction = scratch.direction, &turned = scratch.turned;
   direction.assign(k, 0.0);
@@ -87,22 +80,24 @@ void main_direction(const Codes<Count>& codes, size_t k, ColumnScratch<Count>& s
   }
 }
 
-// Positions of the codes, by where they lie along the direction; equal ones by code.
+// scratch.order: positions of the codes, by where they lie along the direction; equal ones by code.
 template <class Count>
-std::vector<uint32_t> ordered_codes(const NodeRows<Count>& node, const Codes<Count>& codes,
-                                    ColumnScratch<Count>& scratch) {
+void order_codes(const NodeRows<Count>& node, ColumnScratch<Count>& scratch) {
   const size_t k = node.n_classes;
+  const NodeCodes<Count>& codes = scratch.codes;
   class_shares(node, codes, scratch.entries, scratch.shares);
   if (k > 2) main_direction(codes, k, scratch);
-  std::vector<double> along(codes.size());
+  auto& along = scratch.along;
+  along.resize(codes.size());
   for (size_t i = 0; i < codes.size(); ++i) {
     const double* own = scratch.shares.data() + i * k;
     along[i] = k == 2 ? own[1] : dot(own, scratch.direction.data(), k);
   }
-  std::vector<uint32_t> order(codes.size());
+  auto& order = scratch.order;
+  order.resize(codes.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return along[a] < along[b]; });
-  return order;
+  std::sort(order.begin(), order.end(),
+            [&](uint32_t a, uint32_t b) { return along[a] < along[b] || (along[a] == along[b] && a < b); });
 }
 
 }  // namespace
@@ -111,12 +106,14 @@ template <class Score, class Count>
 ColumnSplit subset_split(const Score& score, const NodeRows<Count>& node, double node_cost, double min_leaf,
                          ColumnScratch<Count>& scratch) {
   const auto& entries = scratch.entries;
-  const Codes<Count> codes = codes_of_entries(entries);
+  const NodeCodes<Count>& codes = scratch.codes;
+  find_codes(entries, scratch.codes);
   ColumnSplit best;
   best.n_codes = static_cast<uint32_t>(codes.size());
   if (codes.size() < 2) return best;
   best.choice_bits = subset_bits(codes.size());
-  const auto order = ordered_codes(node, codes, scratch);
+  order_codes(node, scratch);
+  const auto& order = scratch.order;
   scratch.counts.assign(node.class_counts, node.class_counts + node.n_classes);
   TwoSides<Score, Count> sides(score, scratch.counts, scratch.left, scratch.right);
   Count best_left = 0;
@@ -136,7 +133,8 @@ ColumnSplit subset_split(const Score& score, const NodeRows<Count>& node, double
   best.gain = node_cost - least;
   best.info = score.log_term(node.total) - score.log_term(best_left) - score.log_term(node.total - best_left);
   best.low = best.high = kSubset;
-  std::vector<uint8_t> on_left(codes.size(), 0);
+  auto& on_left = scratch.on_left;
+  on_left.assign(codes.size(), 0);
   for (size_t at = 0; at < n_left; ++at) on_left[order[at]] = 1;
   best.sides.reserve(codes.size());
   for (size_t i = 0; i < codes.size(); ++i)

@@ -61,6 +61,15 @@ def test_results_that_are_read_have_the_order_of_the_plan(tmp_path):
     found = Results.read(tmp_path / "r.jsonl")
     assert found.rows == planned.rows
     assert (found.datasets, found.models) == (["z", "y"], ["q", "p"])
+    (tmp_path / "r.jsonl").rename(tmp_path / "results.jsonl")
+    assert Results.read(tmp_path).rows == planned.rows  # the folder of a run
+
+
+def test_where_no_results_are_is_said(tmp_path):
+    for path in (tmp_path, tmp_path / "none.jsonl"):
+        with pytest.raises(DataError, match=f"{path.name}: no results there") as caught:
+            Results.read(path)
+        assert "bench run --out" in caught.value.__notes__[0]
 
 
 def test_against_one_model():

@@ -24,7 +24,7 @@ class TunedKDBClassifier(NetworkClassifier):
     HDP. Parts of the rows that chose neither structure nor bins then tune the strength of smoothing, a temperature,
     class biases and a weight for each attribute. It reads, explains and saves as every other network does.
 
-    The parameters and attributes that all classifiers share are in :class:`NetworkClassifier`. Beyond 30,000 rows
+    The parameters and attributes that all classifiers share are in :class:`NetworkClassifier`. Beyond 60,000 rows
     parents are chosen on a sample; counts always come from all rows.
 
     Parameters

@@ -14,6 +14,7 @@ from typing import Any, Self
 from countwise.errors import DataError
 
 Row = dict[str, Any]
+STORE = "results.jsonl"  # in the folder of a run
 Key = tuple[str, str, int, int, int | None]  # data set, model, repeat, fold, training rows if the protocol sets them
 
 
@@ -35,8 +36,14 @@ class Store:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """What a store holds, for looking at it."""
-        store = cls(path)
+        """What a store holds, for looking at it; ``path`` is its file, or the folder of a run of ``countwise bench``."""
+        file = Path(path)
+        file = file / STORE if file.is_dir() else file
+        if not file.exists():
+            error = DataError(f"{path}: no results there")
+            error.add_note("countwise bench run --out makes such a folder")
+            raise error
+        store = cls(file)
         store._read()
         return store
 

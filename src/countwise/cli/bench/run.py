@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from countwise.cli.bench.data import choose
-from countwise.cli.bench.show import STORE, show, tell_failures
+from countwise.cli.bench.show import show, tell_failures
 from countwise.cli.failure import Debug, failure, guarded
 from countwise.cli.models import size_bytes, usage
 from countwise.cli.output import log, reporter
@@ -69,6 +69,7 @@ def run(
     from countwise.evaluate.environment import n_cores
     from countwise.evaluate.models import make_models, split_specs
     from countwise.evaluate.run import benchmark
+    from countwise.evaluate.store import STORE
 
     chosen = _experiment(experiment)
     specs = split_specs(models) if models is not None else _existing(chosen)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from countwise.evaluate.experiments import Experiment
     from countwise.evaluate.results import Results
 
-STORE = "results.jsonl"  # in the folder of a run
 MEGABYTE = 1e6
 
 
@@ -22,10 +21,7 @@ def read_results(path: Path) -> "Results":
     """The results of a run's folder, or of a store's file."""
     from countwise.evaluate.results import Results
 
-    file = path / STORE if path.is_dir() else path
-    if not file.exists():
-        raise failure(f"{path}: no results there", "countwise bench run --out makes such a folder")
-    results = Results.read(file)
+    results = Results.read(path)
     if not results.rows:
         raise failure(f"{path}: no cell is done yet", "let countwise bench run go on")
     return results
