@@ -36,7 +36,7 @@ class Store:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """What a store holds, for looking at it; ``path`` is its file, or the folder of a run of ``countwise bench``."""
+        """What a store holds, for looking at it; ``path`` is its file, or the folder of a ``countwise bench`` run."""
         file = Path(path)
         file = file / STORE if file.is_dir() else file
         if not file.exists():
