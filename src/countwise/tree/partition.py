@@ -96,8 +96,9 @@ def summed(key: Keys, count: FloatArray) -> tuple[Keys, FloatArray]:
 def cells_upwards(parent: IntArray, key: Keys, count: FloatArray, arity: int) -> tuple[Offsets, IntArray, FloatArray]:
     """``cell_ptr``, ``cell_value`` and ``cell_count`` of all nodes; ``key`` and ``count`` are the leaves', as summed.
 
-    >>> cells_upwards(np.array([-1, 0, 0], np.int32), np.array([2, 3, 5]), np.array([4.0, 1.0, 2.0]), arity=2)
-    (array([0, 2, 4, 5]), array([0, 1, 0, 1, 1], dtype=int32), array([4., 3., 4., 1., 2.]))
+    >>> cells = cells_upwards(np.array([-1, 0, 0], np.int32), np.array([2, 3, 5]), np.array([4.0, 1.0, 2.0]), arity=2)
+    >>> [own.tolist() for own in cells]
+    [[0, 2, 4, 5], [0, 1, 0, 1, 1], [4.0, 3.0, 4.0, 1.0, 2.0]]
     """
     return _kernels.sum_upwards(parent, key, count, arity)
 
