@@ -15,9 +15,12 @@ Contexts ClassLast::descend(const Contexts& contexts, uint32_t arity, Children& 
   Contexts deeper;
   Groups groups(arity);
   next.reserve(contexts.size());
-  deeper.member.reserve(contexts.member.size());
-  deeper.first.reserve(contexts.size() + 1);
-  deeper.parent.reserve(contexts.size());
+  size_t n_members = 0;
+  for (const Member& m : contexts.member)
+    n_members += static_cast<size_t>(first_child_[m.node + 1] - first_child_[m.node]);
+  deeper.member.reserve(n_members);
+  deeper.first.reserve(n_members + 1);  // at most: memory that is not written to is not taken
+  deeper.parent.reserve(n_members);
   for (size_t context = 0; context < contexts.size(); ++context) {
     const Member *begin = contexts.begin(context), *end = contexts.end(context);
     if (end - begin == 1) {  // most contexts, far from the root: children are in order already

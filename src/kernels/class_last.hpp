@@ -92,6 +92,7 @@ class Groups {
     if (!std::is_sorted(codes_.begin(), codes_.end())) std::sort(codes_.begin(), codes_.end());
     return codes_;
   }
+  size_t size() const { return codes_.size(); }
   uint32_t size_of(uint32_t code) const { return at_[code]; }
   void set(uint32_t code, uint32_t number) { at_[code] = number; }
   uint32_t rank(uint32_t code) const { return at_[code]; }

@@ -55,7 +55,7 @@ class DenseBuilder {
   void run(const Contexts& contexts, const TrieLevel* above, TrieLevel& level) {
     level.node.assign(contexts.size() * n_classes_, fill_.no_node(!above));
     level.values.reserve(contexts.size());
-    level.entry.reserve(contexts.size() * n_classes_);
+    level.entry.reserve(count_entries(contexts) * n_classes_);
     for (size_t context = 0; context < contexts.size(); ++context) {
       const Member *begin = contexts.begin(context), *end = contexts.end(context);
       double* node = &level.node[context * n_classes_];
@@ -67,6 +67,28 @@ class DenseBuilder {
   }
 
  private:
+  // The values that occur in the contexts: large levels are not to be copied while they grow.
+  size_t count_entries(const Contexts& contexts) {
+    size_t n_entries = 0;
+    for (size_t context = 0; context < contexts.size(); ++context) {
+      const Member *begin = contexts.begin(context), *end = contexts.end(context);
+      if (end - begin == 1) {
+        n_entries += static_cast<size_t>(tree_.cell_ptr[begin->node + 1] - tree_.cell_ptr[begin->node]);
+        continue;
+      }
+      count_values(begin, end);
+      n_entries += groups_.size();
+      groups_.clear();
+    }
+    return n_entries;
+  }
+
+  void count_values(const Member* begin, const Member* end) {
+    for (const Member* m = begin; m != end; ++m)
+      for (int64_t c = tree_.cell_ptr[m->node]; c < tree_.cell_ptr[m->node + 1]; ++c)
+        groups_.count(static_cast<uint32_t>(tree_.cell_value[c]));
+  }
+
   double* append(size_t n_entries, TrieLevel& level) const {
     const size_t base = level.entry.size();
     level.entry.resize(base + n_entries * n_classes_);
@@ -87,9 +109,7 @@ class DenseBuilder {
 
   void many_classes(const Member* begin, const Member* end, uint32_t parent, const TrieLevel* above, double* node,
                     TrieLevel& level) {
-    for (const Member* m = begin; m != end; ++m)
-      for (int64_t c = tree_.cell_ptr[m->node]; c < tree_.cell_ptr[m->node + 1]; ++c)
-        groups_.count(static_cast<uint32_t>(tree_.cell_value[c]));
+    count_values(begin, end);
     const std::vector<uint32_t>& values = groups_.sorted();
     level.values.push(values.data(), values.data() + values.size());
     double* rows = append(values.size(), level);

@@ -51,8 +51,8 @@ struct NodeView {
 // A probability for every class of every context and value. A class that has not seen a context takes its
 // estimate from the context above, a value without a cell takes `absent` times the estimate above (hierarchical)
 // or absent * base (flat; log_base of every value). All numbers are natural logarithms. Hierarchical: levels are sparse
-// from the first one on whose contexts have been seen by less than one class in `sparse_below` on average; 0: none, nor
-// in a tree that gives some value no probability at all.
+// from the first one on whose contexts have been seen by less than one class in `sparse_below` on average, of large
+// levels by less than one in kSparseBelowLarge; 0: none, nor in a tree that gives some value no probability at all.
 Trie log_proba_trie(const NodeView& view, const std::vector<uint32_t>& path_arity, const std::vector<double>& log_base,
                     bool hierarchical, uint32_t sparse_below);
 
