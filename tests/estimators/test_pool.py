@@ -307,7 +307,9 @@ def test_samples_are_smaller_where_memory_or_many_columns_want_it():
     limit, memory = pool._sample_limit, 10**12
     assert limit(1, memory) == limit(200, memory) == pool.SAMPLE_ROWS
     assert limit(400, memory) == pool.SAMPLE_ROWS // 2
-    assert limit(10_000, memory) == limit(200, 1000) == pool.SEARCH_ROWS
+    assert limit(10_000, memory) == pool.SEARCH_ROWS
+    assert limit(10_000, 8 * 10_000 * 7000) == 7000
+    assert limit(200, 1000) == pool.FEWEST_ROWS
 
 
 # Errors

@@ -43,10 +43,11 @@ from countwise.tree.splits import number_values
 SAMPLE_ROWS = 250_000  # from which all is learned but the counts
 SAMPLE_CODES = 50_000_000  # of them: fewer rows where there are many columns
 CODE_BYTES = 8  # two for a code, in up to four copies while a sample is drawn
+FEWEST_ROWS = 1000  # of a sample, however little memory there is
 TUNE_ROWS = 12_000  # of a part
 FOREST_SAY = 1 / 3  # of the trees of a part, before weights are tuned, beside that of its networks
 FINE_BINS = 1000  # among whose cut points those that tell classes apart are chosen
-GAIN_SHARE = 3  # one member in so many is searched for gain, the others for the class
+GAIN_SHARE = 3  # of so many networks of a part one is searched for gain, the others for the class: one of five
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +65,9 @@ class Recipe:
 class PoolClassifier(EnsembleClassifier):
     """A pool of networks and trees, weighed by honest leave-one-out: the best probabilities countwise has.
 
-    Networks differ in their bins (half of them have :class:`RandomQuantiles`, half such as tell classes apart, by
-    :class:`RandomMDLP`), in the order of attributes (half of them by chance, half in proportion to mutual information)
-    and in how parents are chosen: one in four by what they tell about an attribute, the others by what they tell about
+    Networks differ in their bins (three of five have :class:`RandomQuantiles`, two such as tell classes apart, by
+    :class:`RandomMDLP`), in the order of attributes (two of five by chance, three in proportion to mutual information)
+    and in how parents are chosen: one of five by what they tell about an attribute, the others by what they tell about
     the class. Trees differ in their bags of rows, in the attributes that a node may split on, and in what it splits
     for. The rows are dealt into parts. The networks and trees of a part get their structures, and bins that tell
     classes apart, from the rows outside it and their counts from all rows; the rows of the part, each left out of the
@@ -217,9 +218,9 @@ class PoolClassifier(EnsembleClassifier):
 
 
 def _sample_limit(n_columns: int, memory: int) -> int:
-    """Rows of the sample: fewer where many columns, or little memory, leave no room for as many as are of use."""
-    codes = min(SAMPLE_CODES, memory // CODE_BYTES)
-    return min(SAMPLE_ROWS, max(codes // max(1, n_columns), SEARCH_ROWS))
+    """Rows of the sample: of many columns fewer, but enough to search by, and no more than there is memory for."""
+    useful = max(SAMPLE_CODES // max(1, n_columns), SEARCH_ROWS)
+    return max(min(SAMPLE_ROWS, useful, memory // (CODE_BYTES * max(1, n_columns))), FEWEST_ROWS)
 
 
 def _own_discretiser(discretiser: Discretiser, seed: np.random.SeedSequence) -> Discretiser:

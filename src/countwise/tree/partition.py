@@ -6,11 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from countwise import _kernels
-from countwise.dtypes import AnyArray, FloatArray, IntArray
+from countwise.dtypes import AnyArray, FloatArray, IntArray, OffsetArray
 from countwise.tree.count_tree import CountTree
 
 Keys = npt.NDArray[np.int64]  # node * arity + value
-Offsets = npt.NDArray[np.int64]
 MOST_EMPTY = 4  # counters for each row, beyond which keys are sorted
 
 
@@ -93,7 +92,9 @@ def summed(key: Keys, count: FloatArray) -> tuple[Keys, FloatArray]:
     return distinct, np.bincount(inverse, count, minlength=len(distinct)).astype(np.float64, copy=False)
 
 
-def cells_upwards(parent: IntArray, key: Keys, count: FloatArray, arity: int) -> tuple[Offsets, IntArray, FloatArray]:
+def cells_upwards(
+    parent: IntArray, key: Keys, count: FloatArray, arity: int
+) -> tuple[OffsetArray, IntArray, FloatArray]:
     """``cell_ptr``, ``cell_value`` and ``cell_count`` of all nodes; ``key`` and ``count`` are the leaves', as summed.
 
     >>> cells = cells_upwards(np.array([-1, 0, 0], np.int32), np.array([2, 3, 5]), np.array([4.0, 1.0, 2.0]), arity=2)
