@@ -202,6 +202,7 @@ class Lookup:
         hierarchical: bool,
         base: FloatArray | None = None,
         sparse_below: int = ...,
+        large: int = ...,
     ) -> None: ...
     def log_joint(
         self,

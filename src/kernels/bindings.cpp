@@ -230,7 +230,7 @@ NB_MODULE(_kernels, m) {
           "set",
           [](Lookup& self, size_t position, uint32_t child, std::vector<uint32_t> parents,
              const std::vector<uint32_t>& arity, const nb::tuple& tree, In<double> cell_proba, In<double> absent,
-             bool hierarchical, const std::optional<In<double>>& base, uint32_t sparse_below) {
+             bool hierarchical, const std::optional<In<double>>& base, uint32_t sparse_below, size_t large) {
             const TreeArrays arrays = tree_arrays(tree);
             const ContextTreeView view = arrays.view(nullptr);
             Term term = term_of(child, std::move(parents), arity);
@@ -240,14 +240,14 @@ NB_MODULE(_kernels, m) {
             term.flat = !hierarchical;
             term.log_base = log_base(given, term.child_arity);
             Trie trie = log_proba_trie({view, cell_proba.data(), absent.data()}, path_arity(self.n_classes(), term),
-                                       term.log_base, hierarchical, sparse_below);
+                                       term.log_base, hierarchical, {sparse_below, large});
             term.levels = std::move(trie.levels);
             term.deep = std::move(trie.deep);
             write_out(term, self.n_classes());
             self.set(position, std::move(term));
           },
           "position"_a, "child"_a, "parents"_a, "arity"_a, "tree"_a, "cell_proba"_a, "absent"_a, "hierarchical"_a,
-          "base"_a.none() = nb::none(), "sparse_below"_a = kSparseBelow)
+          "base"_a.none() = nb::none(), "sparse_below"_a = Layout{}.sparse_below, "large"_a = Layout{}.large)
       .def(
           "log_joint",
           [](const Lookup& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,

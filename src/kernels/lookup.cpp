@@ -103,12 +103,11 @@ CW_INLINE void add_value(const Term& term, Place place, uint32_t value, double f
   add(&term.levels[place.level].entry[entry * n_classes], factor, n_classes, sum);
 }
 
-// What a sparse level adds to the log probabilities of one value. Few cells are looked through without branches: which
-// one holds the value cannot be foreseen.
-CW_INLINE void add_sparse(const SparseLevel& level, uint32_t context, uint32_t value, double factor, double* sum) {
-  const SparseLevel::Span span = level.span[context];
-  const SparseLevel::Item *item = &level.item[span.nodes], *cell = &level.item[span.cells];
-  const SparseLevel::Item* end = level.item.data() + level.span[context + 1].nodes;
+// What the items of a context add to the log probabilities of one value. Few cells are looked through without branches:
+// which one holds the value cannot be foreseen.
+template <class Item>
+CW_INLINE void add_items(const Item* item, const Item* cell, const Item* end, uint32_t value, double factor,
+                         double* sum) {
   if (end - item == 2) {
     sum[item->y] += factor * (item->log + (cell->value == value ? cell->log : 0.0));
     return;
@@ -117,9 +116,17 @@ CW_INLINE void add_sparse(const SparseLevel& level, uint32_t context, uint32_t v
   if (end - cell <= kScan) {
     for (; cell != end; ++cell) sum[cell->y] += factor * (cell->value == value ? cell->log : 0.0);
   } else {
-    cell = std::lower_bound(cell, end, value, [](const SparseLevel::Item& a, uint32_t v) { return a.value < v; });
+    cell = std::lower_bound(cell, end, value, [](const Item& a, uint32_t v) { return a.value < v; });
     for (; cell != end && cell->value == value; ++cell) sum[cell->y] += factor * cell->log;
   }
+}
+
+// What a sparse level adds.
+CW_INLINE void add_sparse(const SparseLevel& level, uint32_t context, uint32_t value, double factor, double* sum) {
+  const SparseLevel::Span span = level.span[context];
+  const uint32_t end = level.span[context + 1].nodes;
+  level.items(
+      [&](const auto* first) { add_items(first + span.nodes, first + span.cells, first + end, value, factor, sum); });
 }
 
 // The contexts of a block of rows in the sparse levels, path[depth][row], and what they hold asked for.
@@ -136,8 +143,10 @@ CW_INLINE void walk_deep(const Term& term, const Rows& rows, const Walk& walk, u
         if (path[kBlock + r] != kNone) prefetch(&here.span[path[kBlock + r]]);
       }
     });
-    for (size_t r = 0; r < rows.n; ++r)
-      if (path[kBlock + r] != kNone) prefetch(&here.item[here.span[path[kBlock + r]].nodes]);
+    here.items([&](const auto* first) {
+      for (size_t r = 0; r < rows.n; ++r)
+        if (path[kBlock + r] != kNone) prefetch(first + here.span[path[kBlock + r]].nodes);
+    });
   }
 }
 
@@ -242,7 +251,7 @@ CW_CLONES void contributions_rows(const std::vector<Term>& terms, const Rows& ro
 
 // Numbers that the term's deepest level holds.
 size_t leaf_numbers(const Term& term) {
-  return term.deep.empty() ? term.levels.back().entry.size() : 2 * term.deep.back().item.size();
+  return term.deep.empty() ? term.levels.back().entry.size() : 2 * term.deep.back().span.back().nodes;
 }
 
 }  // namespace

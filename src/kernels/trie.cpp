@@ -149,53 +149,69 @@ class SparseBuilder {
   }
 
   // `depth`: of these contexts' nodes in the tree.
-  void run(const Contexts& contexts, size_t depth, SparseLevel& level) {
-    const int64_t n_cells = tree_.cell_ptr[tree_.level_ptr[depth + 1]] - tree_.cell_ptr[tree_.level_ptr[depth]];
-    level.span.reserve(contexts.size() + 1);
-    level.item.reserve(contexts.member.size() + static_cast<size_t>(n_cells));
-    for (size_t context = 0; context < contexts.size(); ++context) {
-      const Member *begin = contexts.begin(context), *end = contexts.end(context);
-      const auto nodes = static_cast<uint32_t>(level.item.size());
-      level.span.push_back({nodes, nodes + static_cast<uint32_t>(end - begin)});
-      for (const Member* m = begin; m != end; ++m) level.item.push_back({log_factor(m->node), m->y, kNone});
-      if (end - begin == 1)  // in order already
-        for_cells(*begin, level.item[nodes].log, [&](const SparseLevel::Item& item) { level.item.push_back(item); });
-      else
-        many_classes(begin, end, nodes, level);
-    }
-    const auto size = static_cast<uint32_t>(level.item.size());
-    level.span.push_back({size, size});
+  void run(const Contexts& contexts, size_t depth, size_t n_classes, bool large, SparseLevel& level) {
+    constexpr size_t most = std::numeric_limits<uint16_t>::max();
+    if (large && n_classes <= most && static_cast<size_t>(arity_) <= most)
+      fill(contexts, depth, level.span, level.short_item);
+    else
+      fill(contexts, depth, level.span, level.item);
   }
 
  private:
   bool is_full(int64_t node) const { return tree_.cell_ptr[node + 1] - tree_.cell_ptr[node] == arity_; }
   double log_factor(int32_t node) const { return is_full(node) ? 0.0 : std::log(view_.node[node]); }
 
+  template <class Item>
+  static Item item_of(double log, uint32_t y, uint32_t value) {
+    return {static_cast<decltype(Item::log)>(log), static_cast<decltype(Item::y)>(y),
+            static_cast<decltype(Item::value)>(value)};
+  }
+
+  template <class Item>
+  void fill(const Contexts& contexts, size_t depth, std::vector<SparseLevel::Span>& span, std::vector<Item>& items) {
+    const int64_t n_cells = tree_.cell_ptr[tree_.level_ptr[depth + 1]] - tree_.cell_ptr[tree_.level_ptr[depth]];
+    span.reserve(contexts.size() + 1);
+    items.reserve(contexts.member.size() + static_cast<size_t>(n_cells));
+    for (size_t context = 0; context < contexts.size(); ++context) {
+      const Member *begin = contexts.begin(context), *end = contexts.end(context);
+      const auto nodes = static_cast<uint32_t>(items.size());
+      span.push_back({nodes, nodes + static_cast<uint32_t>(end - begin)});
+      for (const Member* m = begin; m != end; ++m) items.push_back(item_of<Item>(log_factor(m->node), m->y, 0));
+      if (end - begin == 1)  // in order already
+        for_cells<Item>(*begin, [&](const Item& item) { items.push_back(item); });
+      else
+        many_classes(begin, end, items);
+    }
+    const auto size = static_cast<uint32_t>(items.size());
+    span.push_back({size, size});
+  }
+
   // What is missing where the factor was added to log p of the node above. Its cells are sorted too, and include these.
-  template <class F>
-  void for_cells(const Member& member, double log_factor, F&& f) const {
+  template <class Item, class F>
+  void for_cells(const Member& member, F&& f) const {
+    const double factor = log_factor(member.node);
     int64_t above = tree_.cell_ptr[tree_.parent[member.node]];
     for (int64_t c = tree_.cell_ptr[member.node]; c < tree_.cell_ptr[member.node + 1]; ++c) {
       while (tree_.cell_value[above] != tree_.cell_value[c]) ++above;
-      const double change = std::log(view_.cell[c] / view_.cell[above]) - log_factor;
-      f(SparseLevel::Item{change, member.y, static_cast<uint32_t>(tree_.cell_value[c])});
+      const double change = std::log(view_.cell[c] / view_.cell[above]) - factor;
+      f(item_of<Item>(change, member.y, static_cast<uint32_t>(tree_.cell_value[c])));
     }
   }
 
-  void many_classes(const Member* begin, const Member* end, uint32_t nodes, SparseLevel& level) {
+  template <class Item>
+  void many_classes(const Member* begin, const Member* end, std::vector<Item>& items) {
     for (const Member* m = begin; m != end; ++m)
       for (int64_t c = tree_.cell_ptr[m->node]; c < tree_.cell_ptr[m->node + 1]; ++c)
         groups_.count(static_cast<uint32_t>(tree_.cell_value[c]));
-    auto at = static_cast<uint32_t>(level.item.size());
+    auto at = static_cast<uint32_t>(items.size());
     for (uint32_t value : groups_.sorted()) {
       const uint32_t size = groups_.size_of(value);
       groups_.set(value, at);
       at += size;
     }
-    level.item.resize(at);
+    items.resize(at);
     for (const Member* m = begin; m != end; ++m)
-      for_cells(*m, level.item[nodes + static_cast<size_t>(m - begin)].log,
-                [&](const SparseLevel::Item& item) { level.item[groups_.place(item.value)] = item; });
+      for_cells<Item>(*m, [&](const Item& item) { items[groups_.place(item.value)] = item; });
     groups_.clear();
   }
 
@@ -207,25 +223,25 @@ class SparseBuilder {
 
 template <class Fill>
 Trie build(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32_t arity, const Fill& fill,
-           uint32_t sparse_below) {
+           Layout layout) {
   const size_t n_classes = path_arity[0], depth = path_arity.size() - 1;
   const ClassLast tree(view.tree);
   DenseBuilder<Fill> dense(view.tree, arity, n_classes, fill);
   SparseBuilder sparse(view, arity);
-  if (sparse_below > 0 && !sparse.is_possible()) sparse_below = 0;
+  if (layout.sparse_below > 0 && !sparse.is_possible()) layout.sparse_below = 0;
   Contexts contexts = tree.top();
   Trie trie;
   for (size_t level = 0; level <= depth; ++level) {
-    const bool large = contexts.size() * n_classes > kLargeLevel;
-    const size_t below = sparse_below > 0 && large ? kSparseBelowLarge : sparse_below;
+    const bool large = contexts.size() * n_classes > layout.large;
+    const size_t below = layout.sparse_below > 0 && large ? 2 : layout.sparse_below;
     const bool few = contexts.member.size() * below < contexts.size() * n_classes;
     const uint32_t next_arity = level < depth ? path_arity[level + 1] : 1;
     Children next(next_arity);
     Contexts deeper;
     if (level < depth) deeper = tree.descend(contexts, next_arity, next);
     if (!trie.deep.empty() || (few && level > 0 && below > 0)) {
-      trie.deep.push_back(SparseLevel{std::move(next), {}, {}});
-      sparse.run(contexts, level + 1, trie.deep.back());
+      trie.deep.push_back(SparseLevel{std::move(next), {}, {}, {}});
+      sparse.run(contexts, level + 1, n_classes, large, trie.deep.back());
     } else {
       TrieLevel here{std::move(next), Children(arity), {}, {}, {}};
       dense.run(contexts, trie.levels.empty() ? nullptr : &trie.levels.back(), here);
@@ -240,15 +256,15 @@ Trie build(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32
 }  // namespace
 
 Trie log_proba_trie(const NodeView& view, const std::vector<uint32_t>& path_arity, const std::vector<double>& log_base,
-                    bool hierarchical, uint32_t sparse_below) {
+                    bool hierarchical, const Layout& layout) {
   const auto arity = static_cast<uint32_t>(log_base.size());
   FillLogProba fill{view, hierarchical, log_base, std::vector<double>(arity, 0.0)};
   for (int64_t c = 0; c < view.tree.cell_ptr[1]; ++c) fill.root[view.tree.cell_value[c]] = std::log(view.cell[c]);
-  return build(view, path_arity, arity, fill, hierarchical ? sparse_below : 0);
+  return build(view, path_arity, arity, fill, hierarchical ? layout : Layout{0});
 }
 
 std::vector<TrieLevel> count_trie(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32_t arity) {
-  return build(view, path_arity, arity, FillCounts{view}, 0).levels;
+  return build(view, path_arity, arity, FillCounts{view}, Layout{0}).levels;
 }
 
 }  // namespace countwise

@@ -23,17 +23,33 @@ struct SparseLevel {
     double log;
     uint32_t y, value;
   };
+  struct ShortItem {  // of large levels, which cost what they take from memory
+    float log;
+    uint16_t y, value;
+  };
   struct Span {
     uint32_t nodes, cells;  // first item of each kind; the cells end where the next context's nodes begin
   };
   Children next;
-  std::vector<Span> span;  // per context, and one for the end
-  std::vector<Item> item;  // per context: nodes by class, then cells by value and class
+  std::vector<Span> span;             // per context, and one for the end
+  std::vector<Item> item;             // per context: nodes by class, then cells by value and class
+  std::vector<ShortItem> short_item;  // in the place of `item`, or empty
+
+  // Calls f with the first item; of either kind.
+  template <class F>
+  CW_INLINE auto items(F&& f) const {
+    return short_item.empty() ? f(item.data()) : f(short_item.data());
+  }
 };
 
-constexpr uint32_t kSparseBelow = 8;             // so up to 8 classes are always dense, which is up to twice as fast
-constexpr size_t kLargeLevel = size_t{1} << 20;  // numbers of a level that no cache holds: what is small is fast there
-constexpr uint32_t kSparseBelowLarge = 2;
+// Which levels are sparse: from the first one on whose contexts have been seen by less than one class in `sparse_below`
+// on average, of large levels by less than one in two; 0: none, nor in a tree that gives some value no probability at
+// all. So up to 8 classes small levels are dense, which is up to twice as fast. Large is a level that no cache holds,
+// where small is fast: sparse items are short there, too.
+struct Layout {
+  uint32_t sparse_below = 8;
+  size_t large = size_t{1} << 18;  // numbers of a dense level
+};
 
 // Dense levels, then sparse ones.
 struct Trie {
@@ -50,11 +66,9 @@ struct NodeView {
 
 // A probability for every class of every context and value. A class that has not seen a context takes its
 // estimate from the context above, a value without a cell takes `absent` times the estimate above (hierarchical)
-// or absent * base (flat; log_base of every value). All numbers are natural logarithms. Hierarchical: levels are sparse
-// from the first one on whose contexts have been seen by less than one class in `sparse_below` on average, of large
-// levels by less than one in kSparseBelowLarge; 0: none, nor in a tree that gives some value no probability at all.
+// or absent * base (flat; log_base of every value; all levels dense). All numbers are natural logarithms.
 Trie log_proba_trie(const NodeView& view, const std::vector<uint32_t>& path_arity, const std::vector<double>& log_base,
-                    bool hierarchical, uint32_t sparse_below);
+                    bool hierarchical, const Layout& layout);
 
 // Counts: node = the context's total, entry = the value's count, 0 where a class has none.
 std::vector<TrieLevel> count_trie(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32_t arity);

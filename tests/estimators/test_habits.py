@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
 from sklearn.inspection import permutation_importance
@@ -48,6 +49,27 @@ def test_intervals_of_frames_arrays_and_single_rows():
         assert ((low <= proba) & (proba <= high)).all()
         for i in (0, 77, 149):
             np.testing.assert_array_equal(model.predict_proba_interval(table[i : i + 1], 0.8), limits[i : i + 1])
+
+
+QUICK = cw.PoolClassifier(n_members=2, n_parts=2, k=1, n_trees=2)
+
+
+@pytest.mark.parametrize("make", [cw.KDBClassifier(k=1), cw.TunedKDBClassifier(k=1), QUICK, cw.AnDEClassifier()])
+def test_probabilities_are_let_go_once_they_are_compiled_and_smoothed_again_for_intervals(make):
+    model, untouched = clone(make).fit(WORDS, Y), clone(make).fit(WORDS, Y)
+    proba = model.predict_proba(WORDS)
+    assert model._derived.parameters is None
+    limits = model.predict_proba_interval(WORDS)
+    assert model._derived.parameters is None
+    np.testing.assert_array_equal(limits, untouched.predict_proba_interval(WORDS))
+    np.testing.assert_array_equal(proba, untouched.predict_proba(WORDS))
+
+
+def test_probabilities_of_slow_smoothers_are_kept():
+    model = cw.NBClassifier(smoothing=cw.HDP("gibbs", n_iter=20, burn_in=5)).fit(WORDS, Y)
+    smoothed = model._parameters
+    model.predict_proba_interval(WORDS)
+    assert model._parameters is smoothed
 
 
 def test_the_short_way_for_arrays_checks_what_it_must():

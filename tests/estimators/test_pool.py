@@ -360,7 +360,7 @@ def test_counts_that_do_not_fit_are_refused_before_they_are_smoothed(monkeypatch
     def fail(*args):
         pytest.fail("smoothed in vain")
 
-    monkeypatch.setattr(pool, "_fit_all", fail)
+    monkeypatch.setattr(pool, "fit_trees", fail)
     with pytest.raises(MemoryLimitError, match="the counts of 18 members take"):
         cw.PoolClassifier(max_memory=n_bytes // 2).fit(X, y)
 

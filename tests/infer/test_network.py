@@ -135,14 +135,14 @@ def test_many_classes_and_parents(smoother, formula, arity):
     check_joint(table, new, families, smoother, formula)
 
 
-def log_joint_by_layout(table, families, smoother, new, sparse_below):
+def log_joint_by_layout(table, families, smoother, new, sparse_below, **layout):
     trees = build_trees(table.batch(), families, table.arity, table.n_classes)
     lookup = _kernels.Lookup(table.n_classes, len(trees))
     for i, tree in enumerate(trees):
         s = smoother.smooth(tree.counts)
         child, parents = tree.family.child, list(tree.family.parents)
         numbers = s.cell_proba, s.absent, s.hierarchical, s.base
-        lookup.set(i, child, parents, table.arity, tree.kernel_arrays, *numbers, sparse_below)
+        lookup.set(i, child, parents, table.arity, tree.kernel_arrays, *numbers, sparse_below, **layout)
     out = np.empty(len(new) * table.n_classes)
     codes = Table(new, np.zeros(len(new), int), table.arity, table.n_classes).batch().codes
     lookup.log_joint(codes, table.arity, np.zeros(table.n_classes), None, len(new), 1, out)
@@ -167,7 +167,28 @@ def test_levels_that_no_cache_holds_are_sparse_with_few_classes_too():
     families = [Family(3, (0, 1, 2))]
     dense = log_joint_by_layout(table, families, MBranch(), new, 0)
     found = log_joint_by_layout(table, families, MBranch(), new, 8)
-    assert not np.array_equal(found, dense)  # sums in another order
+    assert not np.array_equal(found, dense)  # in single precision
+    np.testing.assert_allclose(found, dense, rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("smoother", [HDP(), MBranch(), HLS()], ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize("n_classes", [3, 30])
+def test_short_items_of_large_levels_say_the_same_in_single_precision(smoother, n_classes):
+    table = dependent_table(13, 700, 6, 4, n_classes)
+    table = Table(table.X, table.y, [5] * 6, n_classes)
+    new = np.random.default_rng(0).integers(6, size=(600, 6))
+    dense = log_joint_by_layout(table, all_families(table), smoother, new, 0)
+    found = log_joint_by_layout(table, all_families(table), smoother, new, 8, large=0)
+    assert not np.array_equal(found, dense)
+    np.testing.assert_allclose(found, dense, rtol=1e-6, atol=0)
+
+
+def test_codes_beyond_short_items_are_kept_whole():
+    arity = 70_000
+    X = np.stack([np.arange(2000) % 7, np.arange(2000) * 34], axis=1)  # values up to 67,966
+    table = Table(X, np.arange(2000) % 3, [7, arity], 3)
+    dense = log_joint_by_layout(table, [Family(1, (0,))], MBranch(), X, 0)
+    found = log_joint_by_layout(table, [Family(1, (0,))], MBranch(), X, 10**6, large=0)
     np.testing.assert_allclose(found, dense, rtol=0, atol=1e-12)
 
 

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from countwise import _kernels
 from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch, encode_batch
 from countwise.data.discretise import Discretiser, as_discretiser
@@ -67,6 +68,12 @@ class Derived:
         self.parameters = parameters
         self.compiled: Any = None
         self.spread: Any = None
+
+    def let_go(self, smoother: Smoother) -> None:
+        """Forget probabilities that have been compiled: they are smoothed again for intervals, if that is quick."""
+        if not smoother.is_slow:
+            self.parameters = None
+            _kernels.release_memory()
 
 
 class CountClassifier(ClassifierMixin, BaseEstimator):

@@ -121,28 +121,30 @@ class EnsembleClassifier(CountClassifier):
     @property
     def _parameters(self) -> list[Parameters]:
         check_is_fitted(self, "codec_")
-        if self._derived.parameters is None:
+        found = self._derived.parameters  # which another thread may let go meanwhile
+        if found is None:
             seeds = np.random.SeedSequence(seed_of(self.random_state)).generate_state(len(self.members_))
             counts, smoother, threads = self.class_counts_, self.smoother_, n_threads(self.n_jobs)
             done: dict[int, Smoothed] = {}  # a tree that members share is smoothed once
-            self._derived.parameters = [
+            found = self._derived.parameters = [
                 member.smoothed(counts, smoother, int(seed), threads, done)
                 for member, seed in zip(self.members_, seeds, strict=True)
             ]
-        return self._derived.parameters
+        return found
 
     @property
     def _compiled(self) -> Ensemble:
-        parameters = self._parameters
+        check_is_fitted(self, "codec_")
         if self._derived.compiled is None:
             self._derived.compiled = Ensemble(
                 self.codec_,
                 self.members_,
-                parameters,
+                self._parameters,
                 self._combine,
                 self._log_weight(),
                 n_threads(self.n_jobs),
             )
+            self._derived.let_go(self.smoother_)
         return self._derived.compiled
 
     @property
@@ -153,4 +155,5 @@ class EnsembleClassifier(CountClassifier):
             self._derived.spread = EnsembleSpread(
                 ensemble, self.members_, self._parameters, precision, n_threads(self.n_jobs)
             )
+            self._derived.let_go(self.smoother_)
         return self._derived.spread

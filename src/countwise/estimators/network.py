@@ -127,18 +127,21 @@ class NetworkClassifier(CountClassifier):
     @property
     def _parameters(self) -> Parameters:
         check_is_fitted(self, "codec_")
-        if self._derived.parameters is None:
+        found = self._derived.parameters  # which another thread may let go meanwhile
+        if found is None:
             seed = seed_of(self.random_state)
-            self._derived.parameters = smooth_network(
+            found = self._derived.parameters = smooth_network(
                 self.trees_, self.class_counts_, self.smoother_, seed, n_threads(self.n_jobs), self.tuning_
             )
-        return self._derived.parameters
+        return found
 
     @property
     def _compiled(self) -> Network:
-        parameters = self._parameters
+        check_is_fitted(self, "codec_")
         if self._derived.compiled is None:
-            self._derived.compiled = Network(self.trees_, parameters, self.codec_.arity, n_threads(self.n_jobs))
+            threads = n_threads(self.n_jobs)
+            self._derived.compiled = Network(self.trees_, self._parameters, self.codec_.arity, threads)
+            self._derived.let_go(self.smoother_)
         return self._derived.compiled
 
     @property
@@ -147,4 +150,5 @@ class NetworkClassifier(CountClassifier):
         if self._derived.spread is None:
             precision = prior_precision(self.smoother_, self.class_counts_, seed_of(self.random_state))
             self._derived.spread = Spread(network, self.trees_, self._parameters, precision, n_threads(self.n_jobs))
+            self._derived.let_go(self.smoother_)
         return self._derived.spread

@@ -26,7 +26,7 @@ from countwise.estimators.learn import Plan
 from countwise.estimators.members import CountBudget, Table, learn_apart, read_table
 from countwise.estimators.pool_trees import count_forest, grow_forests
 from countwise.infer.members import ForestMember, Member, NetworkMember
-from countwise.infer.network import Parameters, log_prior
+from countwise.infer.network import Parameters, fit_trees, log_prior, tuned_trees
 from countwise.infer.pool import FittedForest, FittedNetwork, most_rows, tune_part
 from countwise.infer.tuning import Tuning
 from countwise.parallel import thread_map
@@ -37,7 +37,6 @@ from countwise.stats.information import class_information
 from countwise.structure import Structure, sampled_order
 from countwise.structure.parents import SEARCH_ROWS, SearchRows, class_structure, gain_structure
 from countwise.tree.context import TreeCounter
-from countwise.tree.count_tree import CountedTree
 from countwise.tree.splits import number_values
 
 SAMPLE_ROWS = 250_000  # from which all is learned but the counts
@@ -164,10 +163,14 @@ class PoolClassifier(EnsembleClassifier):
         class_counts, smoother = table.data.class_counts, plan.smoother
         assert class_counts is not None
         assert isinstance(smoother, HDP)
-        fits = _fit_all(members, smoother, plan.threads)
+        fitted = iter(fit_trees([tree for member in members for tree in member.trees], smoother, plan.threads))
+        fits = [[next(fitted) for _ in member.trees] for member in members]
         tunings = self._tune(members, fits, class_counts, rows, table.views, inside, plan)
         prior = log_prior(class_counts, smoother, plan.seed)
-        parameters = [_smoothed(*facts, prior) for facts in zip(members, fits, tunings, strict=True)]
+        parameters = [
+            Parameters(prior, tuned_trees(member.trees, own, tuning), tuning)
+            for member, own, tuning in zip(members, fits, tunings, strict=True)
+        ]
         members = [replace(member, tuning=tuning) for member, tuning in zip(members, tunings, strict=True)]
         codec = joined_codec(table.codecs)  # without cut points that were not chosen
         return LearnedEnsemble(
@@ -260,29 +263,9 @@ def _count(
     return NetworkMember(codec, counter.total.trees, structure, group=part)
 
 
-def _fit_all(members: Sequence[Member], smoother: HDP, threads: int) -> list[list[HDPFit]]:
-    """The HDP of every tree, before tuning."""
-
-    def fit(tree: CountedTree) -> HDPFit:
-        found = smoother.fit_tree(tree.counts)
-        bar.advance()
-        return found
-
-    every = [tree for member in members for tree in member.trees]
-    with progress_bar("smoothing", len(every)) as bar:
-        fits = iter(thread_map(fit, every, threads))
-    return [[next(fits) for _ in member.trees] for member in members]
-
-
 def _fitted(member: Member, fits: list[HDPFit]) -> FittedNetwork | FittedForest:
     """What tuning needs to know of a member."""
     if isinstance(member, ForestMember):
         return FittedForest(member.trees, fits, number_values(member.codec), member.weight)
     assert isinstance(member, NetworkMember)
     return FittedNetwork(member.trees, fits, member.codec.arity)
-
-
-def _smoothed(member: Member, fits: list[HDPFit], tuning: Tuning, prior: FloatArray) -> Parameters:
-    counts = [tree.counts for tree in member.trees]
-    trees = (fit.smoothed(tree, tuning.factor_of(tree.level)) for tree, fit in zip(counts, fits, strict=True))
-    return Parameters(prior, tuple(trees), tuning)

@@ -29,7 +29,7 @@ class Forest:
         if tuning is None:
             tuning = Tuning(np.ones(1), 1.0 / len(trees), np.zeros(len(log_prior)))
         self.factors = tuning.term_factors(range(len(trees)))
-        self.trees = TreeMean(trees, smoothed, n_values, threads=threads)
+        self.trees = TreeMean(trees, list(smoothed), n_values, threads=threads)
         self.log_prior = log_prior
         self.tables = [
             None if table is None else factor * np.log(table)

@@ -31,7 +31,7 @@ from countwise.data.coded import CodedBatch
 from countwise.dtypes import FloatArray
 from countwise.errors import DataError
 from countwise.infer.chunks import in_chunks
-from countwise.infer.network import Network, Parameters, softmax
+from countwise.infer.network import Network, OnDemand, Parameters, softmax
 from countwise.smooth import Smoothed
 from countwise.tree.context import ContextTree
 from countwise.tree.count_tree import CountTree
@@ -136,8 +136,7 @@ class Spread:
         prior_precision: float,
         threads: int = 1,
     ) -> None:
-        pairs = zip(trees, parameters.trees, strict=True)
-        weights = tuple(_weights(tree.counts, smoothed) for tree, smoothed in pairs)
+        weights = OnDemand(lambda t: _weights(trees[t].counts, parameters.trees[t]), len(trees))
         self.network = network
         self.weights = Network(trees, Parameters(network.log_prior, weights), network.arity, threads)
         self.prior_shape = np.exp(network.log_prior) * prior_precision

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -14,10 +15,39 @@ from countwise.infer.tuning import Tuning
 from countwise.parallel import thread_map
 from countwise.progress import progress_bar
 from countwise.smooth import HDP, Smoothed, Smoother, dense_proba
+from countwise.smooth.hdp import HDPFit
 from countwise.tree.context import ContextTree
 from countwise.tree.count_tree import CountedTree, single_node
 
 THREADED_CELLS = 2**20  # fewer are smoothed sooner than another thread gets hold of the interpreter
+
+
+class SmoothedTrees(Protocol):
+    """The distributions of several trees, by position."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, position: int, /) -> Smoothed: ...
+
+    def __iter__(self) -> Iterator[Smoothed]: ...
+
+
+class OnDemand:
+    """Distributions made when asked for, and anew each time: in memory are those that are being worked on."""
+
+    def __init__(self, make: Callable[[int], Smoothed], n_trees: int) -> None:
+        self.make, self.n_trees = make, n_trees
+
+    def __len__(self) -> int:
+        return self.n_trees
+
+    def __getitem__(self, position: int, /) -> Smoothed:
+        if not 0 <= position < self.n_trees:
+            raise IndexError(position)
+        return self.make(position)
+
+    def __iter__(self) -> Iterator[Smoothed]:
+        return map(self.make, range(self.n_trees))
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +58,7 @@ class Parameters:
     """
 
     log_prior: FloatArray
-    trees: tuple[Smoothed, ...]
+    trees: SmoothedTrees
     tuning: Tuning | None = None
 
 
@@ -45,26 +75,50 @@ def smooth_network(
 
     ``done``, by the identity of trees, holds what networks before this one have smoothed, and takes what is new.
     """
-    done = {} if done is None or tuning is not None else done
-    if not smoother.is_slow and sum(tree.counts.n_cells for tree in trees) < THREADED_CELLS:
-        threads = 1
     seeds = np.random.SeedSequence(seed).generate_state(len(trees) + 1)
+    prior = log_prior(class_counts, smoother, int(seeds[0]))
+    if tuning is not None:
+        assert isinstance(smoother, HDP)
+        return Parameters(prior, tuned_trees(trees, fit_trees(trees, smoother, threads), tuning), tuning)
+    known = {} if done is None else done
 
     def smooth_tree(job: tuple[CountedTree, np.integer]) -> Smoothed:
-        counts = job[0].counts
-        if id(job[0]) in done:
-            smoothed = done[id(job[0])]
-        elif tuning is None:
-            smoothed = done[id(job[0])] = smoother.smooth(counts, int(job[1]))
-        else:
-            assert isinstance(smoother, HDP)
-            smoothed = smoother.fit_tree(counts).smoothed(counts, tuning.factor_of(counts.level))
+        tree, own_seed = job
+        if id(tree) not in known:
+            known[id(tree)] = smoother.smooth(tree.counts, int(own_seed))
         bar.advance()
-        return smoothed
+        return known[id(tree)]
 
     with progress_bar("smoothing", len(trees)) as bar:
-        smoothed = tuple(thread_map(smooth_tree, zip(trees, seeds[1:], strict=True), threads))
-    return Parameters(log_prior(class_counts, smoother, int(seeds[0])), smoothed, tuning)
+        jobs = zip(trees, seeds[1:], strict=True)
+        return Parameters(prior, tuple(thread_map(smooth_tree, jobs, _worth(threads, trees, smoother))))
+
+
+def fit_trees(trees: Sequence[CountedTree], smoother: HDP, threads: int) -> list[HDPFit]:
+    """The HDP of every tree, before tuning."""
+
+    def fit(tree: CountedTree) -> HDPFit:
+        found = smoother.fit_tree(tree.counts)
+        bar.advance()
+        return found
+
+    with progress_bar("smoothing", len(trees)) as bar:
+        return thread_map(fit, trees, _worth(threads, trees, smoother))
+
+
+def tuned_trees(trees: Sequence[CountedTree], fits: Sequence[HDPFit], tuning: Tuning) -> OnDemand:
+    """The distributions of fitted trees under a tuning; the fits take half of their memory."""
+
+    def smooth_tree(position: int) -> Smoothed:
+        counts = trees[position].counts
+        return fits[position].smoothed(counts, tuning.factor_of(counts.level))
+
+    return OnDemand(smooth_tree, len(trees))
+
+
+def _worth(threads: int, trees: Sequence[CountedTree], smoother: Smoother) -> int:
+    """The threads that smoothing these trees is worth."""
+    return threads if smoother.is_slow or sum(tree.counts.n_cells for tree in trees) >= THREADED_CELLS else 1
 
 
 def log_prior(class_counts: FloatArray, smoother: Smoother, seed: int) -> FloatArray:
