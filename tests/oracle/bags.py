@@ -34,7 +34,9 @@ class Bag(EnsembleClassifier):
         ]
         passes = sum(one.data.n_passes for one in found)
         codec = joined_codec([one.codec for one in found])
-        return LearnedEnsemble(codec, members, found[0].class_counts, passes, found[0].rank_error)
+        return LearnedEnsemble(
+            codec, members, found[0].class_counts, found[0].data.row_weight, passes, found[0].rank_error
+        )
 
 
 class JointBag(Bag):

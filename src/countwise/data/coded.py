@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from countwise.data.codec import CategoryCodec, Codec
-from countwise.data.one_row import one_row_weights
+from countwise.data.one_row import ClassRows, one_row_weights
 from countwise.data.source import RawBatch, Source
 from countwise.dtypes import CodeArray, FloatArray, OffsetArray
 from countwise.errors import DataError
@@ -132,20 +132,22 @@ class CodedData:
         self.n_classes = len(codec.classes)
         self.n_rows = n_rows
         self.n_passes = 0
-        self.class_counts: FloatArray | None = None  # rows (weight) of each class, once a pass has seen them all
+        self.class_counts: FloatArray | None = None  # rows (weight) of each class, once all have been seen
+        self.row_weight: FloatArray | None = None  # of one row of each class, known then; None: 1
 
     def batches(self, label: str) -> Iterator[CodedBatch]:
         """One pass over all rows; ``label`` says what it is for where progress is shown."""
         self.n_passes += 1
-        counts: FloatArray = np.zeros(self.n_classes)
+        seen = ClassRows(self.n_classes)
         with progress_bar(label, self.n_rows) as bar:
             for batch in self._read():
-                if self.class_counts is None and batch.target is not None:
-                    counts += np.bincount(batch.target, batch.weights, minlength=self.n_classes)
+                if self.class_counts is None:
+                    assert batch.target is not None
+                    seen.add(batch.target, batch.weights)
                 yield batch
                 bar.advance(batch.n_rows)
         if self.class_counts is None:
-            self.class_counts = counts
+            self.class_counts, self.row_weight = seen.total, seen.row_weight
 
     def rows(self) -> CodedBatch:
         """All rows in memory."""
@@ -161,6 +163,10 @@ class MemoryCodes(CodedData):
     def __init__(self, batch: CodedBatch, codec: Codec) -> None:
         super().__init__(codec, batch.n_rows, batch.weights is not None)
         self.batch = batch
+        assert batch.target is not None
+        rows = ClassRows(self.n_classes)
+        rows.add(batch.target, batch.weights)
+        self.class_counts, self.row_weight = rows.total, rows.row_weight
 
     def _read(self) -> Iterator[CodedBatch]:
         yield self.batch

@@ -1,4 +1,4 @@
-"""What one row weighs, where equal rows have been joined."""
+"""What one row weighs: of equal rows that have been joined, and of each class."""
 
 from __future__ import annotations
 
@@ -34,6 +34,49 @@ def one_row_weights(target: AnyArray | CodeArray | None, weights: FloatArray, co
         own = target == y
         one_row[own] = max(of_all, beyond_chance(np.gcd.reduce(whole[own]), int(own.sum())))
     return None if bool((one_row == 1).all()) else one_row.astype(np.float64)
+
+
+class ClassRows:
+    """What the rows of each class weigh together, and each of them, over batches in any order.
+
+    Whole weights are numbers of rows: one weighs 1. Of others one weighs sum w^2 / sum w, which makes the sum of the
+    weights Kish's effective number of rows.
+
+    >>> rows = ClassRows(2)
+    >>> rows.add(np.array([0, 0, 1]), np.array([0.5, 0.5, 3.0]))
+    >>> rows.total, rows.row_weight
+    (array([1., 3.]), array([0.5, 3. ]))
+    """
+
+    def __init__(self, n_classes: int) -> None:
+        self.total, self.squares = np.zeros(n_classes), np.zeros(n_classes)
+        self.are_whole = True
+
+    def add(self, target: AnyArray | CodeArray, weights: FloatArray | None) -> None:
+        """Count the rows of a batch."""
+        n_classes = len(self.total)
+        self.total += np.bincount(target, weights, minlength=n_classes)
+        if weights is not None:
+            self.squares += np.bincount(target, weights**2, minlength=n_classes)
+            self.are_whole = self.are_whole and bool((weights == np.floor(weights)).all())
+
+    @property
+    def row_weight(self) -> FloatArray | None:
+        """Weight of one row by class, 1 of a class without rows; None if all are 1."""
+        if self.are_whole:
+            return None
+        return np.divide(self.squares, self.total, out=np.ones_like(self.total), where=self.total > 0)
+
+
+def pooled_row_weight(
+    a: FloatArray | None, total_a: FloatArray, b: FloatArray | None, total_b: FloatArray
+) -> FloatArray | None:
+    """The weight of one row by class, of rows in two lots."""
+    if a is None and b is None:
+        return None
+    squares = (1.0 if a is None else a) * total_a + (1.0 if b is None else b) * total_b
+    total = total_a + total_b
+    return np.divide(squares, total, out=np.ones_like(total), where=total > 0)
 
 
 def beyond_chance(divisor: int, n_weights: int) -> int:

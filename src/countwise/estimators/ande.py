@@ -72,7 +72,9 @@ class AnDEClassifier(EnsembleClassifier):
         structures = [*self._super_parents(table, plan), naive(table.codec.names)]  # naive Bayes comes last
         self._check_memory(table, structures, plan)
         members, class_counts = count_members(table, plan, structures)
-        return LearnedEnsemble(table.codec, members, class_counts, table.data.n_passes, table.rank_error)
+        return LearnedEnsemble(
+            table.codec, members, class_counts, table.data.row_weight, table.data.n_passes, table.rank_error
+        )
 
     def _super_parents(self, table: Table, plan: Plan) -> list[Structure]:
         names = table.codec.names

@@ -18,6 +18,7 @@ from countwise import _kernels
 from countwise.data.codec import Codec
 from countwise.data.coded import CodedBatch, encode_batch
 from countwise.data.discretise import Discretiser, as_discretiser
+from countwise.data.one_row import ClassRows, pooled_row_weight
 from countwise.data.source import Source
 from countwise.dtypes import AnyArray, FloatArray
 from countwise.errors import DataError
@@ -146,6 +147,7 @@ class CountClassifier(ClassifierMixin, BaseEstimator):
     codec_: Codec
     classes_: AnyArray
     class_counts_: FloatArray
+    row_weight_: FloatArray | None  # what one row of each class weighs; None: 1
     smoother_: Smoother
     n_passes_: int
     rank_error_: float
@@ -192,7 +194,7 @@ class CountClassifier(ClassifierMixin, BaseEstimator):
             Class labels.
         sample_weight : array-like of shape (n_rows,), optional
             Row weights; an integer weight equals that many repetitions. Others weigh rows; best with a mean of 1,
-            since a row of weight 1,000 is smoothed as 1,000 rows are.
+            since priors, pools and tuned networks take a row of weight 1,000 for 1,000 rows.
 
         """
         return self._fit(X, y, sample_weight, None, partial=False)
@@ -214,10 +216,16 @@ class CountClassifier(ClassifierMixin, BaseEstimator):
         batch = coded_memory(source, self.codec_, threads)
         assert batch.target is not None
         self._add_counts(batch, threads)
-        added = np.bincount(batch.target, batch.weights, minlength=len(self.classes_))
-        self.class_counts_ = self.class_counts_ + added
-        self._derived = Derived()
+        added = ClassRows(len(self.classes_))
+        added.add(batch.target, batch.weights)
+        self._add_rows(added.total, added.row_weight)
         return self
+
+    def _add_rows(self, class_counts: FloatArray, row_weight: FloatArray | None) -> None:
+        """Rows that have been added to the counts of the trees."""
+        self.row_weight_ = pooled_row_weight(self.row_weight_, self.class_counts_, row_weight, class_counts)
+        self.class_counts_ = self.class_counts_ + class_counts
+        self._derived = Derived()
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: AnyArray | None, partial: bool) -> Self:
         plan = self._plan(partial)

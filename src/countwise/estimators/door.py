@@ -177,7 +177,7 @@ def _warn_of_unit(weights: FloatArray) -> None:
     mean = float(weights.mean())
     if not 1 / FAR_FROM_ONE <= mean <= FAR_FROM_ONE and bool((weights != np.floor(weights)).any()):
         warnings.warn(
-            f"the mean of sample_weight is {mean:.4g}, and rows are smoothed as if there were {mean:.4g} of each; "
+            f"the mean of sample_weight is {mean:.4g}, and priors and tuning take each row for {mean:.4g} rows; "
             "if weights only say how rows compare, pass sample_weight / sample_weight.mean()",
             UserWarning,
             stacklevel=2,

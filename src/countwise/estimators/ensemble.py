@@ -36,6 +36,7 @@ class LearnedEnsemble:
     codec: Codec
     members: Sequence[Member]
     class_counts: FloatArray
+    row_weight: FloatArray | None
     n_passes: int
     rank_error: float
     parameters: list[Parameters] | None = None  # of the members, where learning has smoothed them already
@@ -77,7 +78,8 @@ class EnsembleClassifier(CountClassifier):
     def _learn(self, source: Source, labels: AnyArray | None, plan: Plan) -> None:
         learned = self._learn_members(source, labels, plan)
         self.codec_, self.classes_, self.members_ = learned.codec, learned.codec.classes, learned.members
-        self.class_counts_, self.smoother_ = learned.class_counts, plan.smoother
+        self.class_counts_, self.row_weight_ = learned.class_counts, learned.row_weight
+        self.smoother_ = plan.smoother
         self.n_passes_, self.rank_error_ = learned.n_passes, learned.rank_error
         self._derived = Derived(learned.parameters)
         self._derived = Derived(self._parameters)  # smoothed now, so that what fails fails in fit
@@ -98,8 +100,7 @@ class EnsembleClassifier(CountClassifier):
         if len(self.members_) != len(other.members_) or not all(a.same_shape(b) for a, b in pairs):
             raise DataError("the models have different members")
         self._merge_members(other.members_, n_threads(self.n_jobs))
-        self.class_counts_ = self.class_counts_ + other.class_counts_
-        self._derived = Derived()
+        self._add_rows(other.class_counts_, other.row_weight_)
         return self
 
     def _merge_members(self, others: Sequence[Member], threads: int) -> None:
@@ -127,7 +128,7 @@ class EnsembleClassifier(CountClassifier):
             counts, smoother, threads = self.class_counts_, self.smoother_, n_threads(self.n_jobs)
             done: dict[int, Smoothed] = {}  # a tree that members share is smoothed once
             found = self._derived.parameters = [
-                member.smoothed(counts, smoother, int(seed), threads, done)
+                member.smoothed(counts, smoother, int(seed), threads, done, self.row_weight_)
                 for member, seed in zip(self.members_, seeds, strict=True)
             ]
         return found

@@ -142,7 +142,9 @@ class ESKDBClassifier(EnsembleClassifier):
             for m, (codec, own) in enumerate(zip(table.codecs, found, strict=True))
         ]
         class_counts = np.mean([own.class_counts for own in found], axis=0)
-        return LearnedEnsemble(table.codec, members, class_counts, table.data.n_passes, table.rank_error)
+        return LearnedEnsemble(
+            table.codec, members, class_counts, table.data.row_weight, table.data.n_passes, table.rank_error
+        )
 
     def _member_steps(
         self, data: MemberData, streams: Streams, plan: Plan, budget: CountBudget

@@ -56,4 +56,6 @@ class KDFClassifier(EnsembleClassifier):
         cmi = conditional_mutual_information(pair_statistics(table.data, plan.threads, plan.memory))
         structures = [kdf(names, root, cmi, self.k) for root in range(len(names))]
         members, class_counts = count_members(table, plan, structures)
-        return LearnedEnsemble(table.codec, members, class_counts, table.data.n_passes, table.rank_error)
+        return LearnedEnsemble(
+            table.codec, members, class_counts, table.data.row_weight, table.data.n_passes, table.rank_error
+        )

@@ -86,9 +86,12 @@ class NetworkClassifier(CountClassifier):
             candidates = smoother.candidates
             smoother = learned.held.choose(candidates, learned.data, trees, class_counts, plan.seed, plan.threads)
         tuning = tune_honestly(self, source, labels, learned, smoother, plan) if plan.tune else None
-        parameters = smooth_network(trees, class_counts, smoother, plan.seed, plan.threads, tuning)
+        row_weight = learned.data.row_weight
+        parameters = smooth_network(
+            trees, class_counts, smoother, plan.seed, plan.threads, tuning, row_weight=row_weight
+        )
         self.codec_, self.classes_, self.structure_ = learned.codec, learned.codec.classes, learned.structure
-        self.trees_, self.class_counts_ = trees, class_counts
+        self.trees_, self.class_counts_, self.row_weight_ = trees, class_counts, row_weight
         self.smoother_, self.tuning_ = smoother, tuning
         self.n_passes_, self.rank_error_ = learned.data.n_passes, learned.rank_error
         self._derived = Derived(parameters)
@@ -105,8 +108,7 @@ class NetworkClassifier(CountClassifier):
         if self.structure_ != other.structure_:
             raise DataError("the models have different structures")
         self.trees_ = merge_all(self.trees_, other.trees_, 1.0, n_threads(self.n_jobs))
-        self.class_counts_ = self.class_counts_ + other.class_counts_
-        self._derived = Derived()
+        self._add_rows(other.class_counts_, other.row_weight_)
         return self
 
     def log_likelihood(self, X: Any) -> FloatArray:
@@ -131,7 +133,13 @@ class NetworkClassifier(CountClassifier):
         if found is None:
             seed = seed_of(self.random_state)
             found = self._derived.parameters = smooth_network(
-                self.trees_, self.class_counts_, self.smoother_, seed, n_threads(self.n_jobs), self.tuning_
+                self.trees_,
+                self.class_counts_,
+                self.smoother_,
+                seed,
+                n_threads(self.n_jobs),
+                self.tuning_,
+                row_weight=self.row_weight_,
             )
         return found
 

@@ -93,6 +93,8 @@ def save_model(model: CountClassifier, path: str | os.PathLike[str]) -> None:
     header, arrays = _facts(model), {"class_counts": model.class_counts_} | _cuts(model.codec_)
     if hasattr(model, "loss_surface_"):
         arrays["loss_surface"] = model.loss_surface_
+    if model.row_weight_ is not None:
+        arrays["row_weight"] = model.row_weight_
     keep = model.smoother_.is_slow
     if isinstance(model, NetworkClassifier):
         facts, own = network_out(model.structure_, model.trees_, model.tuning_)
@@ -182,6 +184,10 @@ def _model(header: dict[str, Any], arrays: dict[str, AnyArray]) -> CountClassifi
     model.class_counts_ = vector(arrays["class_counts"], n_classes)
     counted = bool((np.isfinite(model.class_counts_) & (model.class_counts_ >= 0)).all())
     require(counted and model.class_counts_.sum() > 0, "the counts of the classes are not sound")
+    model.row_weight_ = vector(arrays["row_weight"], n_classes) if "row_weight" in arrays else None
+    if model.row_weight_ is not None:
+        sound = bool((np.isfinite(model.row_weight_) & (model.row_weight_ > 0)).all())
+        require(sound, "the weight of a row is not a number > 0")
     model.smoother_ = as_smoother(object_of(header["smoother"]))
     if isinstance(model, NetworkClassifier):
         model.structure_, model.trees_, model.tuning_ = network_in(header, columns, n_classes, arrays)
@@ -235,6 +241,7 @@ def _member(
     if "trees" in entry:
         grown, _ = trees_in(entry["trees"], columns, n_classes, model.smoother_, arrays, prefix)
         tuning = tuning_in(arrays, n_classes, len(grown), prefix)
+        require(tuning is not None, "trees of a member are not tuned")
         return ForestMember(codec, grown, tuning=tuning, group=group, weight=weight), None
     structure, trees, tuning = network_in(entry, columns, n_classes, arrays, prefix)
     kept = parameters_in(entry, trees, tuning, n_classes, model.smoother_, arrays, prefix)

@@ -174,7 +174,13 @@ class PoolClassifier(EnsembleClassifier):
         members = [replace(member, tuning=tuning) for member, tuning in zip(members, tunings, strict=True)]
         codec = joined_codec(table.codecs)  # without cut points that were not chosen
         return LearnedEnsemble(
-            codec, members, class_counts, table.data.n_passes, table.rank_error, parameters=parameters
+            codec,
+            members,
+            class_counts,
+            table.data.row_weight,
+            table.data.n_passes,
+            table.rank_error,
+            parameters=parameters,
         )
 
     def _recipes(self, seed: int) -> list[Recipe]:

@@ -16,7 +16,7 @@ from countwise.data.coded import CodedBatch
 from countwise.data.discretise import Discretiser
 from countwise.data.schema import learn_schema
 from countwise.data.source import Source
-from countwise.dtypes import AnyArray, IntArray
+from countwise.dtypes import AnyArray, FloatArray, IntArray
 from countwise.errors import DataError, MemoryLimitError, size_text
 from countwise.estimators.base import CountClassifier, Derived
 from countwise.estimators.door import check_whole, seed_of
@@ -26,6 +26,7 @@ from countwise.infer.trees import TreeMean
 from countwise.parallel import n_threads, thread_map
 from countwise.progress import progress_bar
 from countwise.smooth import Smoothed, Smoother
+from countwise.smooth.weighed import smooth_classes
 from countwise.tree.grow import CATEGORY_SPLITS, CRITERIA, MISSING_VALUES, THRESHOLDS, GrowthRules, only_used_cuts
 from countwise.tree.growth import Growth
 from countwise.tree.splits import SplitTree, Spreading, added, counted, known_values, number_values
@@ -151,7 +152,8 @@ class TreeClassifier(CountClassifier):
         self.codec_, self.trees_ = only_used_cuts(codec, trees)
         self.classes_, self.smoother_, self.class_counts_ = codec.classes, plan.smoother, data.class_counts
         self.n_passes_, self.rank_error_ = data.n_passes, schema.rank_error
-        smoothed = smooth_trees(self.trees_, plan.smoother, plan.seed, plan.threads)
+        self.row_weight_ = data.row_weight
+        smoothed = smooth_trees(self.trees_, plan.smoother, plan.seed, plan.threads, self.row_weight_)
         self._derived = Derived(smoothed)
         for name, value in self._judge(growth, trees, smoothed).items():
             setattr(self, name, value)
@@ -184,8 +186,7 @@ class TreeClassifier(CountClassifier):
         if not all(a.splits.same_as(b.splits) for a, b in pairs):
             raise DataError("the models have different splits")
         self.trees_ = [added(a, b.counts) for a, b in pairs]
-        self.class_counts_ = self.class_counts_ + other.class_counts_
-        self._derived = Derived()
+        self._add_rows(other.class_counts_, other.row_weight_)
         return self
 
     @property
@@ -199,7 +200,7 @@ class TreeClassifier(CountClassifier):
         check_is_fitted(self, "codec_")
         if self._derived.parameters is None:
             seed, threads = seed_of(self.random_state), n_threads(self.n_jobs)
-            self._derived.parameters = smooth_trees(self.trees_, self.smoother_, seed, threads)
+            self._derived.parameters = smooth_trees(self.trees_, self.smoother_, seed, threads, self.row_weight_)
         return self._derived.parameters
 
     @property
@@ -232,12 +233,14 @@ def not_fitting(growth: Growth) -> str:
     return f"the codes of all rows take {codes}, more than max_memory = {limit}"
 
 
-def smooth_trees(trees: Sequence[SplitTree], smoother: Smoother, seed: int, threads: int) -> list[Smoothed]:
-    """Smooth every tree; each has its own seed, spawned by position."""
+def smooth_trees(
+    trees: Sequence[SplitTree], smoother: Smoother, seed: int, threads: int, row_weight: FloatArray | None
+) -> list[Smoothed]:
+    """Smooth every tree; each has its own seed, spawned by position. ``row_weight`` as in :func:`smooth_classes`."""
     seeds = np.random.SeedSequence(seed).generate_state(len(trees))
 
     def smooth(job: tuple[SplitTree, np.integer]) -> Smoothed:
-        smoothed = smoother.smooth(job[0].counts, int(job[1]))
+        smoothed = smooth_classes(job[0].counts, smoother, int(job[1]), row_weight)
         bar.advance()
         return smoothed
 

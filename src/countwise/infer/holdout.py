@@ -45,7 +45,8 @@ class HeldRows(PickedRows):
         classes = np.where(classes > 1e-9, classes, 0.0)
         losses = []
         for candidate in candidates:
-            network = Network(rest, smooth_network(rest, classes, candidate, seed, threads), data.arity, threads)
+            parameters = smooth_network(rest, classes, candidate, seed, threads, row_weight=data.row_weight)
+            network = Network(rest, parameters, data.arity, threads)
             losses.append(sum(_loss(network, part, threads) for part in self.parts))
         return candidates[int(np.argmin(losses))]
 

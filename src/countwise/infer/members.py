@@ -59,10 +59,16 @@ class Member(ABC):
         """The same with the counts of these rows, in its codes. ``done`` are trees of members of the same codec."""
 
     def smoothed(
-        self, class_counts: FloatArray, smoother: Smoother, seed: int, threads: int, done: dict[int, Smoothed]
+        self,
+        class_counts: FloatArray,
+        smoother: Smoother,
+        seed: int,
+        threads: int,
+        done: dict[int, Smoothed],
+        row_weight: FloatArray | None,
     ) -> Parameters:
-        """The smoothed trees; ``done`` as in :func:`smooth_network`."""
-        return smooth_network(self.trees, class_counts, smoother, seed, threads, self.tuning, done)
+        """The smoothed trees; ``done`` and ``row_weight`` as in :func:`smooth_network`."""
+        return smooth_network(self.trees, class_counts, smoother, seed, threads, self.tuning, done, row_weight)
 
     @abstractmethod
     def compiled(self, parameters: Parameters, threads: int) -> Scorer:

@@ -16,6 +16,7 @@ from countwise.parallel import thread_map
 from countwise.progress import progress_bar
 from countwise.smooth import HDP, Smoothed, Smoother, dense_proba
 from countwise.smooth.hdp import HDPFit
+from countwise.smooth.weighed import smooth_contexts
 from countwise.tree.context import ContextTree
 from countwise.tree.count_tree import CountedTree, single_node
 
@@ -70,9 +71,11 @@ def smooth_network(
     threads: int,
     tuning: Tuning | None = None,
     done: dict[int, Smoothed] | None = None,
+    row_weight: FloatArray | None = None,
 ) -> Parameters:
     """Smooth every tree; each has its own seed, spawned by position. ``tuning`` is for HDP smoothing.
 
+    ``row_weight`` as in :func:`smooth_contexts`; a tuning has been fitted to the weights as they are.
     ``done``, by the identity of trees, holds what networks before this one have smoothed, and takes what is new.
     """
     seeds = np.random.SeedSequence(seed).generate_state(len(trees) + 1)
@@ -84,8 +87,9 @@ def smooth_network(
 
     def smooth_tree(job: tuple[CountedTree, np.integer]) -> Smoothed:
         tree, own_seed = job
+        assert isinstance(tree, ContextTree)  # grown trees beside networks are tuned
         if id(tree) not in known:
-            known[id(tree)] = smoother.smooth(tree.counts, int(own_seed))
+            known[id(tree)] = smooth_contexts(tree, smoother, int(own_seed), row_weight)
         bar.advance()
         return known[id(tree)]
 
