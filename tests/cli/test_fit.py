@@ -1,4 +1,5 @@
 import json
+import re
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -90,6 +91,11 @@ def test_weights_are_no_attribute_and_count(run, table):
     assert json.loads(result.stdout)["n_attributes"] == 3
     lines = run("predict", "m.cw", "new.csv").stdout.splitlines()[1:]
     assert all(line.split(",")[0].strip('"') == "yes" for line in lines)
+    assert " rows, 3 attributes" in run(*FIT, "--force", "--model", "nb", "--weight", "w").stderr
+    halves = weighted.set_column(weighted.column_names.index("w"), "w", pa.array([w / 2 for w in weight]))
+    pa.parquet.write_table(halves, "train.parquet")
+    assert " rows by weight, 3 attributes" in run(*FIT, "--force", "--model", "nb", "--weight", "w").stderr
+    assert re.search(r"rows +[\d.]+ by weight\n", run("inspect", "m.cw").stdout)
 
 
 def test_several_files_and_a_glob_are_one_table(run, table, folder):

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -116,8 +117,10 @@ def test_ensembles(run, bag, table):
     facts = json.loads(run("inspect", "bag.cw", "--json").stdout)
     assert (facts["n_members"], facts["n_used"], facts["most_parents"]) == (3, 3, 2)
     assert [a["members"] for a in facts["attributes"]] == [3, 3, 3]
-    text = run("inspect", "bag.cw").stdout
-    assert "3 members, 3 of 3 attributes used, at most 2 parents beside the class" in text
+    shown = run("inspect", "bag.cw")
+    assert shown.exit_code == 0, shown.stderr
+    assert "3 members, 3 of 3 attributes used, at most 2 parents beside the class" in shown.stdout
+    assert re.search(r"members +attribute +kind +most values +most parents\n +3 +colour +category", shown.stdout)
     one = json.loads(run("inspect", "bag.cw", "--attribute", "size", "--json").stdout)
     (cut,) = bag.members_[0].codec.columns[1].cuts  # the first member has two bins
     low = sum(size <= cut for size in table.column("size").to_pylist())

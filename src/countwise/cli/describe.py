@@ -41,6 +41,7 @@ def _shared(model: Any) -> dict[str, Any]:
         "params": {key: _plain(value) for key, value in sorted(model.get_params(deep=False).items())},
         "classes": _plain(model.classes_),
         "class_counts": _plain(model.class_counts_),
+        "weighted": model.row_weight_ is not None,
         "n_attributes": len(model.codec_.columns),
         "n_parameters": int(model.n_parameters_),
         "smoother": str(model.smoother_),

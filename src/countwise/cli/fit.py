@@ -136,7 +136,7 @@ def _is_number(text: str) -> bool:
 
 
 def _tell(facts: dict[str, Any], source: str) -> None:
-    rows = f"{sum(facts['class_counts']):,.10g} rows, "
+    rows = f"{sum(facts['class_counts']):,.10g} rows{' by weight' if facts['weighted'] else ''}, "
     lines = [
         f"read    {source}: {rows}{facts['n_attributes']} attributes, {len(facts['classes'])} classes",
         f"model   {facts['kind']}: {structure_line(facts)}; {facts['seconds']:.1f} s",

@@ -73,7 +73,7 @@ def _show(facts: dict[str, Any], title: str) -> None:
         "trees" if "n_leaves" in facts else "network": structure_line(facts),
         "smoothing": facts["smoother"] + _tuning(facts["tuning"]),
         "parameters": f"{facts['n_parameters']:,}",
-        "rows": f"{sum(facts['class_counts']):,.10g}",
+        "rows": f"{sum(facts['class_counts']):,.10g}{' by weight' if facts['weighted'] else ''}",
         "classes": _classes(facts),
     }
     for key, value in lines.items():
@@ -99,7 +99,7 @@ def _uses(attributes: list[dict[str, Any]]) -> Table:
     grown = "trees" in attributes[0]
     table = _table("networks" if grown else "members", *["trees"] * grown, "attribute", "kind", *MOST)
     for a in sorted(attributes, key=lambda a: (-a["members"], -a.get("trees", 0))):
-        uses = str(a["members"]), *[str(a["trees"])] * grown
+        uses = [str(a["members"]), str(a["trees"])] if grown else [str(a["members"])]
         table.add_row(*uses, escape(a["name"]), a["kind"], str(a["most_values"]), str(a["most_parents"]))
     return table
 

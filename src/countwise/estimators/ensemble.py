@@ -24,6 +24,7 @@ from countwise.infer.ensemble_limits import EnsembleSpread
 from countwise.infer.members import Member
 from countwise.infer.network import Parameters
 from countwise.parallel import n_threads, thread_map
+from countwise.progress import progress_bar
 from countwise.smooth import Smoothed
 from countwise.tree.context import ContextTree, Family
 from countwise.tree.count_tree import CountedTree
@@ -127,10 +128,12 @@ class EnsembleClassifier(CountClassifier):
             seeds = np.random.SeedSequence(seed_of(self.random_state)).generate_state(len(self.members_))
             counts, smoother, threads = self.class_counts_, self.smoother_, n_threads(self.n_jobs)
             done: dict[int, Smoothed] = {}  # a tree that members share is smoothed once
-            found = self._derived.parameters = [
-                member.smoothed(counts, smoother, int(seed), threads, done, self.row_weight_)
-                for member, seed in zip(self.members_, seeds, strict=True)
-            ]
+            with progress_bar("smoothing", len(self.members_)) as bar:
+                found = []
+                for member, seed in zip(self.members_, seeds, strict=True):
+                    found.append(member.smoothed(counts, smoother, int(seed), threads, done, self.row_weight_))
+                    bar.advance()
+            self._derived.parameters = found
         return found
 
     @property
