@@ -203,6 +203,7 @@ class Lookup:
         base: FloatArray | None = None,
         sparse_below: int = ...,
         large: int = ...,
+        narrow: int = ...,
     ) -> None: ...
     def log_joint(
         self,

@@ -230,7 +230,8 @@ NB_MODULE(_kernels, m) {
           "set",
           [](Lookup& self, size_t position, uint32_t child, std::vector<uint32_t> parents,
              const std::vector<uint32_t>& arity, const nb::tuple& tree, In<double> cell_proba, In<double> absent,
-             bool hierarchical, const std::optional<In<double>>& base, uint32_t sparse_below, size_t large) {
+             bool hierarchical, const std::optional<In<double>>& base, uint32_t sparse_below, size_t large,
+             size_t narrow) {
             const TreeArrays arrays = tree_arrays(tree);
             const ContextTreeView view = arrays.view(nullptr);
             Term term = term_of(child, std::move(parents), arity);
@@ -240,14 +241,15 @@ NB_MODULE(_kernels, m) {
             term.flat = !hierarchical;
             term.log_base = log_base(given, term.child_arity);
             Trie trie = log_proba_trie({view, cell_proba.data(), absent.data()}, path_arity(self.n_classes(), term),
-                                       term.log_base, hierarchical, {sparse_below, large});
+                                       term.log_base, hierarchical, {sparse_below, large, narrow});
             term.levels = std::move(trie.levels);
             term.deep = std::move(trie.deep);
             write_out(term, self.n_classes());
             self.set(position, std::move(term));
           },
           "position"_a, "child"_a, "parents"_a, "arity"_a, "tree"_a, "cell_proba"_a, "absent"_a, "hierarchical"_a,
-          "base"_a.none() = nb::none(), "sparse_below"_a = Layout{}.sparse_below, "large"_a = Layout{}.large)
+          "base"_a.none() = nb::none(), "sparse_below"_a = Layout{}.sparse_below, "large"_a = Layout{}.large,
+          "narrow"_a = Layout{}.narrow)
       .def(
           "log_joint",
           [](const Lookup& self, const std::vector<AnyColumn>& arrays, const std::vector<uint32_t>& arity,

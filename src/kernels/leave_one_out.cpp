@@ -81,12 +81,12 @@ class LeaveOneOut::Share {
     const TrieLevel& here = term.levels[level];
     for (size_t r = 0; r < rows; ++r) {
       entry_[r] = here.values.find(node_[r], value_[r]);
-      prefetch(&here.entry[entry_[r] * n_classes_]);
-      prefetch(&here.node[node_[r] * n_classes_]);
+      prefetch(&here.entry.wide[entry_[r] * n_classes_]);
+      prefetch(&here.node.wide[node_[r] * n_classes_]);
     }
     for (size_t r = 0; r < rows; ++r) {
-      const double* n = &here.node[node_[r] * n_classes_];
-      const double* count = &here.entry[entry_[r] * n_classes_];
+      const double* n = &here.node.wide[node_[r] * n_classes_];
+      const double* count = &here.entry.wide[entry_[r] * n_classes_];
       for (size_t c = 0; c < n_classes_; ++c) {
         const double out_of = c == target_[r] ? left_out_[r] : 0;
         const double rest = n[c] - out_of;

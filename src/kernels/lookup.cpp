@@ -36,6 +36,7 @@ struct Walk {
 
 // All rows take one step before any takes the next, and entries are asked for before they are needed: the cache
 // misses of a block overlap instead of following each other. Ends with the last dense level.
+template <class Number>
 CW_INLINE void walk_block(const Term& term, const Rows& rows, Walk& walk) {
   std::fill_n(walk.context, rows.n, 0u);
   std::fill_n(walk.level, rows.n, 0u);
@@ -56,21 +57,31 @@ CW_INLINE void walk_block(const Term& term, const Rows& rows, Walk& walk) {
       const TrieLevel& here = term.levels[walk.level[r]];
       walk.value[r] = codes[r];
       walk.entry[r] = codes[r] < term.child_arity ? here.values.find(walk.context[r], codes[r]) : kNone;
-      if (walk.entry[r] != kNone) prefetch(&here.entry[walk.entry[r] * rows.n_classes]);
+      if (walk.entry[r] != kNone) prefetch(here.entry.as<Number>() + walk.entry[r] * rows.n_classes);
     }
   });
 }
 
-CW_INLINE void add(const double* numbers, double factor, size_t n_classes, double* sum) {
+template <class Number>
+CW_INLINE void add(const Number* numbers, double factor, size_t n_classes, double* sum) {
   for (size_t y = 0; y < n_classes; ++y) sum[y] += factor * numbers[y];
+}
+
+// Numbers of either kind: of a node or an entry.
+CW_INLINE void add(const Numbers& numbers, size_t i, double factor, size_t n_classes, double* sum) {
+  if (numbers.narrow.empty())
+    add(&numbers.wide[i * n_classes], factor, n_classes, sum);
+  else
+    add(&numbers.narrow[i * n_classes], factor, n_classes, sum);
 }
 
 // For a value that no class has seen in the context. Flat: each class answers at the deepest context that it has
 // seen.
 CW_INLINE void add_flat(const Term& term, Place place, uint32_t value, double factor, size_t n_classes, double* sum) {
-  const double *first = &term.levels[place.level].node[place.context * n_classes], base = term.log_base[value];
+  const Numbers& first = term.levels[place.level].node;
+  const double base = term.log_base[value];
   for (size_t y = 0; y < n_classes; ++y) {
-    double found = first[y] + base;
+    double found = first[place.context * n_classes + y] + base;
     uint32_t at = place.context;
     for (size_t depth = place.level; std::isnan(found);) {
       at = term.levels[depth--].parent[at];
@@ -88,8 +99,8 @@ CW_INLINE void add_hierarchical(const Term& term, Place place, uint32_t value, d
   for (;; --place.level) {
     const TrieLevel& here = term.levels[place.level];
     const uint32_t entry = here.values.find(place.context, value);
-    if (entry != kNone) return add(&here.entry[entry * n_classes], factor, n_classes, sum);
-    add(&here.node[place.context * n_classes], factor, n_classes, sum);
+    if (entry != kNone) return add(here.entry, entry, factor, n_classes, sum);
+    add(here.node, place.context, factor, n_classes, sum);
     if (place.level == 0) return;
     place.context = here.parent[place.context];
   }
@@ -100,7 +111,7 @@ CW_INLINE void add_value(const Term& term, Place place, uint32_t value, double f
   if (!term.flat) return add_hierarchical(term, place, value, factor, n_classes, sum);
   const uint32_t entry = term.levels[place.level].values.find(place.context, value);
   if (entry == kNone) return add_flat(term, place, value, factor, n_classes, sum);
-  add(&term.levels[place.level].entry[entry * n_classes], factor, n_classes, sum);
+  add(term.levels[place.level].entry, entry, factor, n_classes, sum);
 }
 
 // What the items of a context add to the log probabilities of one value. Few cells are looked through without branches:
@@ -161,18 +172,26 @@ CW_INLINE void add_deep(const Term& term, const Rows& rows, const Walk& walk, do
   }
 }
 
-// One block of rows through the trie.
-CW_INLINE void add_by_walking(const Term& term, const Rows& rows, double factor, double* out) {
+// One block of rows through the trie, whose dense levels are of one kind.
+template <class Number>
+CW_INLINE void add_by_walking_through(const Term& term, const Rows& rows, double factor, double* out) {
   Walk walk;
-  walk_block(term, rows, walk);
+  walk_block<Number>(term, rows, walk);
   for (size_t r = 0; r < rows.n; ++r) {
     double* sum = out + r * rows.stride;
     if (walk.entry[r] != kNone)
-      add(&term.levels[walk.level[r]].entry[walk.entry[r] * rows.n_classes], factor, rows.n_classes, sum);
+      add(term.levels[walk.level[r]].entry.as<Number>() + walk.entry[r] * rows.n_classes, factor, rows.n_classes, sum);
     else if (walk.value[r] < term.child_arity)
       add_value(term, {walk.context[r], walk.level[r]}, walk.value[r], factor, rows.n_classes, sum);
   }
   if (!term.deep.empty()) add_deep(term, rows, walk, factor, out);
+}
+
+CW_INLINE void add_by_walking(const Term& term, const Rows& rows, double factor, double* out) {
+  if (term.levels[0].node.narrow.empty())
+    add_by_walking_through<double>(term, rows, factor, out);
+  else
+    add_by_walking_through<float>(term, rows, factor, out);
 }
 
 // Calls f(codes, arity) for every column that a term looks at.

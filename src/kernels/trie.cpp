@@ -38,7 +38,7 @@ struct FillLogProba {
     if (!above)
       std::fill_n(row, n_classes, root[value]);
     else
-      std::copy_n(&above->entry[above->values.find(parent, value) * n_classes], n_classes, row);
+      std::copy_n(&above->entry.wide[above->values.find(parent, value) * n_classes], n_classes, row);
   }
   double without_cell(double above, double node, uint32_t value) const {
     return node + (hierarchical ? above : log_base[value]);
@@ -53,12 +53,12 @@ class DenseBuilder {
       : tree_(tree), n_classes_(n_classes), fill_(fill), groups_(arity) {}
 
   void run(const Contexts& contexts, const TrieLevel* above, TrieLevel& level) {
-    level.node.assign(contexts.size() * n_classes_, fill_.no_node(!above));
+    level.node.wide.assign(contexts.size() * n_classes_, fill_.no_node(!above));
     level.values.reserve(contexts.size());
-    level.entry.reserve(count_entries(contexts) * n_classes_);
+    level.entry.wide.reserve(count_entries(contexts) * n_classes_);
     for (size_t context = 0; context < contexts.size(); ++context) {
       const Member *begin = contexts.begin(context), *end = contexts.end(context);
-      double* node = &level.node[context * n_classes_];
+      double* node = &level.node.wide[context * n_classes_];
       if (end - begin == 1)
         one_class(*begin, contexts.parent[context], above, node, level);
       else
@@ -90,9 +90,10 @@ class DenseBuilder {
   }
 
   double* append(size_t n_entries, TrieLevel& level) const {
-    const size_t base = level.entry.size();
-    level.entry.resize(base + n_entries * n_classes_);
-    return level.entry.data() + base;
+    std::vector<double>& numbers = level.entry.wide;
+    const size_t base = numbers.size();
+    numbers.resize(base + n_entries * n_classes_);
+    return numbers.data() + base;
   }
 
   // Most contexts, far from the root: values are in order already, and each has a cell.
@@ -250,6 +251,13 @@ Trie build(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32
     }
     contexts = std::move(deeper);
   }
+  size_t n_numbers = 0;
+  for (const TrieLevel& level : trie.levels) n_numbers += level.node.size() + level.entry.size();
+  if (n_numbers >= layout.narrow)  // all levels or none: rows end at different ones, and which cannot be foreseen
+    for (TrieLevel& level : trie.levels) {
+      level.node.shorten();
+      level.entry.shorten();
+    }
   return trie;
 }
 
@@ -260,11 +268,12 @@ Trie log_proba_trie(const NodeView& view, const std::vector<uint32_t>& path_arit
   const auto arity = static_cast<uint32_t>(log_base.size());
   FillLogProba fill{view, hierarchical, log_base, std::vector<double>(arity, 0.0)};
   for (int64_t c = 0; c < view.tree.cell_ptr[1]; ++c) fill.root[view.tree.cell_value[c]] = std::log(view.cell[c]);
-  return build(view, path_arity, arity, fill, hierarchical ? layout : Layout{0});
+  return build(view, path_arity, arity, fill,
+               Layout{hierarchical ? layout.sparse_below : 0, layout.large, layout.narrow});
 }
 
 std::vector<TrieLevel> count_trie(const NodeView& view, const std::vector<uint32_t>& path_arity, uint32_t arity) {
-  return build(view, path_arity, arity, FillCounts{view}, Layout{0}).levels;
+  return build(view, path_arity, arity, FillCounts{view}, Layout{0, 0, std::numeric_limits<size_t>::max()}).levels;
 }
 
 }  // namespace countwise

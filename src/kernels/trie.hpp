@@ -1,17 +1,40 @@
 // A context tree turned class-last: one walk over the parents' codes reaches the numbers of all classes at once.
 #pragma once
 
+#include <type_traits>
+
 #include "class_last.hpp"
 
 namespace countwise {
+
+// Numbers of one level, [node or entry][class].
+struct Numbers {
+  std::vector<double> wide;
+  std::vector<float> narrow;  // in the place of `wide`: of large trees, which cost what they take from memory
+
+  size_t size() const { return narrow.empty() ? wide.size() : narrow.size(); }
+  double operator[](size_t i) const { return narrow.empty() ? wide[i] : double{narrow[i]}; }
+
+  template <class Number>
+  const Number* as() const {
+    if constexpr (std::is_same_v<Number, float>)
+      return narrow.data();
+    else
+      return wide.data();
+  }
+
+  void shorten() {
+    narrow.assign(wide.begin(), wide.end());
+    std::vector<double>().swap(wide);
+  }
+};
 
 // One level of contexts, with the numbers of all classes side by side. Nodes and entries are numbered per level.
 struct TrieLevel {
   Children next;                 // contexts one level deeper, by the next parent's code
   Children values;               // entries, by the child's value
   std::vector<uint32_t> parent;  // per node, in the level above
-  std::vector<double> node;      // [node][class]
-  std::vector<double> entry;     // [entry][class]
+  Numbers node, entry;
 };
 
 // One level of contexts that few classes have seen, with what it changes for those classes only: memory follows the
@@ -45,10 +68,11 @@ struct SparseLevel {
 // Which levels are sparse: from the first one on whose contexts have been seen by less than one class in `sparse_below`
 // on average, of large levels by less than one in two; 0: none, nor in a tree that gives some value no probability at
 // all. So up to 8 classes small levels are dense, which is up to twice as fast. Large is a level that no cache holds,
-// where small is fast: sparse items are short there, too.
+// where small is fast: sparse items are short there. Numbers of dense levels are, if there are `narrow` in a tree.
 struct Layout {
   uint32_t sparse_below = 8;
-  size_t large = size_t{1} << 18;  // numbers of a dense level
+  size_t large = size_t{1} << 20;  // contexts x classes
+  size_t narrow = size_t{1} << 18;
 };
 
 // Dense levels, then sparse ones.

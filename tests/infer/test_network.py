@@ -183,6 +183,19 @@ def test_short_items_of_large_levels_say_the_same_in_single_precision(smoother, 
     np.testing.assert_allclose(found, dense, rtol=1e-6, atol=0)
 
 
+@each_smoother
+@pytest.mark.parametrize("n_classes", [2, 30])
+def test_dense_levels_of_large_trees_say_the_same_in_single_precision(smoother, formula, n_classes):
+    table = dependent_table(13, 700, 6, 4, n_classes)
+    table = Table(table.X, table.y, [5] * 6, n_classes)
+    new = np.random.default_rng(0).integers(6, size=(600, 6))
+    for sparse_below in (0, 8):
+        wide = log_joint_by_layout(table, all_families(table), smoother, new, sparse_below)
+        found = log_joint_by_layout(table, all_families(table), smoother, new, sparse_below, narrow=0)
+        assert not np.array_equal(found, wide)
+        np.testing.assert_allclose(found, wide, rtol=1e-6, atol=0)
+
+
 def test_codes_beyond_short_items_are_kept_whole():
     arity = 70_000
     X = np.stack([np.arange(2000) % 7, np.arange(2000) * 34], axis=1)  # values up to 67,966

@@ -37,6 +37,7 @@ from countwise.progress import use_progress
 from countwise.smooth import Smoother, as_smoother
 from countwise.tree.count_tree import single_node
 
+LARGE_COUNTS = 2**28  # bytes of a model beside which giving memory back to the system takes no time
 THREADED_VALUES = 2**14  # fewer are looked up faster than a thread is started
 
 
@@ -70,11 +71,12 @@ class Derived:
         self.compiled: Any = None
         self.spread: Any = None
 
-    def let_go(self, smoother: Smoother) -> None:
+    def let_go(self, smoother: Smoother, count_bytes: int) -> None:
         """Forget probabilities that have been compiled: they are smoothed again for intervals, if that is quick."""
         if not smoother.is_slow:
             self.parameters = None
-            _kernels.release_memory()
+            if count_bytes > LARGE_COUNTS:
+                _kernels.release_memory()
 
 
 class CountClassifier(ClassifierMixin, BaseEstimator):

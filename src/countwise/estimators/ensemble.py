@@ -115,6 +115,10 @@ class EnsembleClassifier(CountClassifier):
         ]
 
     @property
+    def _count_bytes(self) -> int:
+        return sum(tree.nbytes for member in self.members_ for tree in member.trees)
+
+    @property
     def n_parameters_(self) -> int:
         """Probabilities that the model holds: of each class, and of each value in each context of each member."""
         check_is_fitted(self, "codec_")
@@ -148,7 +152,7 @@ class EnsembleClassifier(CountClassifier):
                 self._log_weight(),
                 n_threads(self.n_jobs),
             )
-            self._derived.let_go(self.smoother_)
+            self._derived.let_go(self.smoother_, self._count_bytes)
         return self._derived.compiled
 
     @property
@@ -159,5 +163,5 @@ class EnsembleClassifier(CountClassifier):
             self._derived.spread = EnsembleSpread(
                 ensemble, self.members_, self._parameters, precision, n_threads(self.n_jobs)
             )
-            self._derived.let_go(self.smoother_)
+            self._derived.let_go(self.smoother_, self._count_bytes)
         return self._derived.spread

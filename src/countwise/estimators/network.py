@@ -121,6 +121,10 @@ class NetworkClassifier(CountClassifier):
         return top + np.log(np.exp(joint - top[:, None]).sum(axis=1))
 
     @property
+    def _count_bytes(self) -> int:
+        return sum(tree.nbytes for tree in self.trees_)
+
+    @property
     def n_parameters_(self) -> int:
         """Probabilities that the model holds: of each class, and of each value in each context that occurred."""
         check_is_fitted(self, "codec_")
@@ -149,7 +153,7 @@ class NetworkClassifier(CountClassifier):
         if self._derived.compiled is None:
             threads = n_threads(self.n_jobs)
             self._derived.compiled = Network(self.trees_, self._parameters, self.codec_.arity, threads)
-            self._derived.let_go(self.smoother_)
+            self._derived.let_go(self.smoother_, self._count_bytes)
         return self._derived.compiled
 
     @property
@@ -158,5 +162,5 @@ class NetworkClassifier(CountClassifier):
         if self._derived.spread is None:
             precision = prior_precision(self.smoother_, self.class_counts_, seed_of(self.random_state))
             self._derived.spread = Spread(network, self.trees_, self._parameters, precision, n_threads(self.n_jobs))
-            self._derived.let_go(self.smoother_)
+            self._derived.let_go(self.smoother_, self._count_bytes)
         return self._derived.spread
