@@ -24,6 +24,7 @@ MODELS = {
     "tree, HLS": cw.ProbabilityTreeClassifier(smoothing="hls"),
     "tree, HDP": cw.ProbabilityTreeClassifier(smoothing="hdp"),
     "tree, m-branch": cw.ProbabilityTreeClassifier(smoothing="m-branch"),
+    "forest, HDP": cw.ProbabilityForestClassifier(),
     "NB, HDP": cw.NBClassifier(tune=None),
     "kDB-2, m": cw.KDBClassifier(k=2, smoothing="m"),
     "kDB-2, HDP": cw.KDBClassifier(k=2, tune=None),
@@ -49,12 +50,13 @@ def losses(problem: Problem, model: CountClassifier) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of Parquet files")
+    parser.add_argument("--models", default=";".join(MODELS), help="names, separated by semicolons")
     parser.add_argument("--max-rows", type=int, default=3000, help="larger sets are cut to a sample")
     options = parser.parse_args()
     lines: list[dict[str, Any]] = []
     problems = list(Problems(load_folder(options.data), max_rows=options.max_rows))
-    for name, model in MODELS.items():
-        weighed, rows = np.array([losses(problem, model) for problem in problems]).T
+    for name in options.models.split(";"):
+        weighed, rows = np.array([losses(problem, MODELS[name]) for problem in problems]).T
         changed = np.abs(weighed - rows) > 5e-5
         lines.append(
             {

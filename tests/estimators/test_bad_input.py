@@ -46,6 +46,7 @@ BAD_DATA = {
     "short target": ((X, Y[:5]), "X has 120 rows, y has 5"),
     "no target": ((X,), "requires y"),
     "target by name": ((X, "word"), r"y is the text 'word'.*X\['word'\]"),
+    "tiny weight": ((X, Y, np.where(SIZE > 0, 1e-170, 1.0)), "weights must be 0 or at least 1e-100"),
     "negative weight": ((X, Y, np.where(SIZE > 0, -1.0, 1.0)), "weights must not be negative"),
     "weights of zero": ((X, Y, np.zeros(N)), "(?i)weights must contain at least one non-zero|weights are zero"),
     "weights with NaN": ((X, Y, np.where(SIZE > 0, np.nan, 1.0)), "sample_weight contains NaN"),

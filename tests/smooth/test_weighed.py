@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.base import clone
 
 import countwise as cw
 from countwise.data.one_row import ClassRows, pooled_row_weight
@@ -38,10 +39,10 @@ def grown(seed=0, n_rows=300):
 
 @each_smoother
 def test_every_node_has_the_distribution_of_the_rows_times_what_they_weigh(smoother):
-    rows, weight = grown(), np.array([0.5, 3.0, 7.25, 1.0])
+    rows, weight = grown(), np.array([0.5, 3.0, 7.25, 1.0])  # a class that the tree has not seen weighs 1
     weighed = replace(rows, cell_count=rows.cell_count * weight[rows.cell_value])
     expected = dense_proba(rows, smoother.smooth(rows)) * weight
-    found = smooth_classes(weighed, smoother, 0, weight)
+    found = smooth_classes(weighed, smoother, 0, np.where(weight == 1.0, 9.0, weight))
     np.testing.assert_allclose(dense_proba(weighed, found), expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
     np.testing.assert_array_equal(found.precision, smoother.smooth(rows).precision)
 
@@ -149,3 +150,24 @@ def test_networks_without_tuning_do_not_believe_balanced_noise(make, tmp_path):
     np.testing.assert_array_equal(cw.load(tmp_path / "model.cw").predict_proba(X_new), model.predict_proba(X_new))
     model.partial_fit(X_new, y_new, sample_weight=2.0 * new_weights)
     assert model.row_weight_[1] / model.row_weight_[0] == pytest.approx(9, rel=0.3)
+
+
+def test_bags_do_not_depend_on_the_unit_of_weights():
+    """Weights are chances there, and bags hold whole numbers of draws."""
+    X, y, weights = rare_class(400, 0)
+    forest = cw.ProbabilityForestClassifier(3)
+    one, other = (clone(forest).fit(X, y, sample_weight=scale * weights) for scale in (0.5, 4.0))
+    assert one.row_weight_ == pytest.approx(np.unique(weights))
+    assert other.row_weight_ == pytest.approx(np.unique(weights))
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-9)
+
+
+def test_bags_without_a_class_give_distributions():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.repeat(np.arange(20), 3)
+    weights = rng.uniform(0.3, 3.0, 20)[y]
+    forest = cw.ProbabilityForestClassifier(5).fit(X, y, sample_weight=weights)
+    assert any(tree.counts.cell_ptr[1] < 20 for tree in forest.trees_)
+    np.testing.assert_allclose(forest.predict_proba(X).sum(axis=1), 1.0, rtol=1e-12)
+    halved = cw.ProbabilityTreeClassifier(validation=True).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(halved.predict_proba(X).sum(axis=1), 1.0, rtol=1e-12)

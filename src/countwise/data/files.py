@@ -20,6 +20,7 @@ from countwise.errors import DataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+LEAST_WEIGHT = 1e-100  # of a row that counts at all
 CONVERT = "convert the file, for example with iconv -f latin1 -t utf8"
 BATCH_BYTES = 16 * 2**20  # of decoded columns; a few batches are in flight at once
 BYTES_PER_VALUE = 16  # text is wider than that, dictionary codes and numbers are narrower
@@ -270,11 +271,17 @@ def _raw_batch(batch: Any, names: Sequence[str], target: str | None, weight: str
 
 
 def check_weights(weights: Any) -> Any:
-    """Weights are finite and not negative."""
+    """Weights are finite, not negative, and not so small that their squares vanish."""
     if not np.isfinite(weights).all():
         raise DataError("sample weights contain NaN or infinity; give every row a finite weight")
     if (weights < 0).any():
         raise DataError(f"sample weights must not be negative; {int((weights < 0).sum())} row(s) are")
+    tiny = (weights > 0) & (weights < LEAST_WEIGHT)
+    if tiny.any():
+        raise DataError(
+            f"sample weights must be 0 or at least {LEAST_WEIGHT}, {int(tiny.sum())} row(s) have less; "
+            "pass weights with a mean of 1"
+        )
     return np.ascontiguousarray(weights, np.float64)
 
 

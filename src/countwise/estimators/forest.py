@@ -10,7 +10,7 @@ import numpy as np
 
 from countwise.data.coded import CodedBatch
 from countwise.data.sample import drawn_rows, draws
-from countwise.dtypes import AnyArray, IntArray
+from countwise.dtypes import AnyArray, FloatArray, IntArray
 from countwise.errors import DataError, MemoryLimitError
 from countwise.estimators.door import check_whole
 from countwise.estimators.trees import TreeClassifier, not_fitting
@@ -117,6 +117,14 @@ class ProbabilityForestClassifier(TreeClassifier):
                 return grow_from_samples(growth, seeds, lambda rows, t: one(self._ready(rows), t))
             rows = self._ready(growth.data.rows())
             return thread_map(lambda t: one(rows, t), range(self.n_estimators), growth.threads)
+
+    def _row_weight(self, growth: Growth) -> FloatArray | None:
+        """Bags have as many rows as the table: there weights are relative to their mean."""
+        row_weight, class_counts = growth.data.row_weight, growth.data.class_counts
+        if row_weight is None or not (self.bootstrap and growth.fits):
+            return row_weight
+        assert class_counts is not None
+        return row_weight * (growth.data.n_rows / class_counts.sum())
 
     def _ready(self, rows: CodedBatch) -> CodedBatch:
         """Rows that bags are drawn from, or that all trees have."""

@@ -97,6 +97,10 @@ class TreeClassifier(CountClassifier):
     def _grow(self, growth: Growth) -> list[SplitTree]:
         """Trees from rows that fit into memory or not."""
 
+    def _row_weight(self, growth: Growth) -> FloatArray | None:
+        """What one row of each class weighs in the counts of the trees."""
+        return growth.data.row_weight
+
     def _judge(self, growth: Growth, trees: list[SplitTree], smoothed: list[Smoothed]) -> dict[str, Any]:
         """Attributes to set from what the trees say of the rows that they were grown from."""
         return {}
@@ -152,7 +156,7 @@ class TreeClassifier(CountClassifier):
         self.codec_, self.trees_ = only_used_cuts(codec, trees)
         self.classes_, self.smoother_, self.class_counts_ = codec.classes, plan.smoother, data.class_counts
         self.n_passes_, self.rank_error_ = data.n_passes, schema.rank_error
-        self.row_weight_ = data.row_weight
+        self.row_weight_ = self._row_weight(growth)
         smoothed = smooth_trees(self.trees_, plan.smoother, plan.seed, plan.threads, self.row_weight_)
         self._derived = Derived(smoothed)
         for name, value in self._judge(growth, trees, smoothed).items():

@@ -19,7 +19,7 @@ def smooth_classes(tree: CountTree, smoother: Smoother, seed: int, row_weight: F
     """Smooth a tree of class counts in which one row of class y weighs ``row_weight[y]``; None: all weigh 1.
 
     The distributions q of the rows become those of the weights, p[y] = row_weight[y] q[y] / Z at every node, with
-    Z = sum_y row_weight[y] q[y]. Classes without a count weigh 1.
+    Z = sum_y row_weight[y] q[y]. Classes that the tree has no row of, as of a bag, weigh 1 in it.
 
     >>> from countwise.smooth import Laplace, dense_proba
     >>> from countwise.tree.count_tree import single_node
@@ -29,6 +29,8 @@ def smooth_classes(tree: CountTree, smoother: Smoother, seed: int, row_weight: F
     """
     if row_weight is None:
         return smoother.smooth(tree, seed)
+    seen = np.bincount(tree.cell_value[tree.level_cells(0)], minlength=tree.arity) > 0
+    row_weight = np.where(seen, row_weight, 1.0)
     weight = row_weight[tree.cell_value]
     smoothed = smoother.smooth(replace(tree, cell_count=tree.cell_count / weight), seed)
     base = np.full(tree.arity, 1.0 / tree.arity) if smoothed.base is None else smoothed.base
